@@ -1,0 +1,1 @@
+"""Usage, prices, ledger (later issues)."""

@@ -1,0 +1,1 @@
+"""Read the world and yield events: gateway logs, OTLP spans."""

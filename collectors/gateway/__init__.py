@@ -1,0 +1,1 @@
+"""Gateway logs: files in, canonical lines out."""

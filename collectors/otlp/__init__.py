@@ -1,0 +1,1 @@
+"""OTLP traces: requests in, canonical engine lines out."""

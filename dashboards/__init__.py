@@ -1,0 +1,1 @@
+"""Grafana dashboards (later issues)."""

@@ -1,0 +1,1 @@
+"""Carry events out."""

@@ -1,0 +1,63 @@
+"""Own the options that every command shares, and what they resolve to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from fairclock.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+
+def default_dsn() -> str:
+    """Return the embedded store in the user's data directory."""
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return f"chdb://{base}/fairclock"
+
+
+def common_options(function: F) -> F:
+    """Add ``--dsn``, ``--quiet`` and ``--debug``."""
+    for option in (
+        click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+        click.option("--quiet", is_flag=True, help="Print results and errors only."),
+        click.option(
+            "--dsn",
+            envvar="FAIRCLOCK_DSN",
+            default=None,
+            help="The store: chdb:///path or clickhouse://user:password@host:8123/database.",
+        ),
+        click.option(
+            "-c",
+            "--config",
+            type=click.Path(path_type=Path, dir_okay=False),
+            default=None,
+            help="The configuration file (else fairclock.yaml here, else defaults).",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def instant(text: str, *, where: str) -> datetime:
+    """Read an ISO 8601 instant with a zone; a naive one is refused, never guessed."""
+    from datetime import datetime  # noqa: PLC0415
+
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(
+            where, "not an instant", found=text, remedy="write 2026-10-01T00:00:00Z or …+08:00"
+        ) from error
+    if value.tzinfo is None:
+        raise UsageError(
+            where, "the instant has no zone", found=text, remedy="add Z or an offset such as +08:00"
+        )
+    return value

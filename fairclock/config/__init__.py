@@ -1,0 +1,1 @@
+"""Own the configuration file."""

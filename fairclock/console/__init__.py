@@ -1,0 +1,1 @@
+"""Own the console (later issues)."""

@@ -1,0 +1,1 @@
+"""Own the simulated month and the live demonstration."""

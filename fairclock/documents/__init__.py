@@ -1,0 +1,1 @@
+"""Own HTML and PDF: languages, fonts, templates."""

@@ -1,0 +1,95 @@
+"""Own the one exception tree.
+
+::
+
+    FairclockError                exit 2; ``where: what was wrong (what was found); what to do``
+    ├── UsageError                the command line asks for something that cannot be
+    ├── ConfigurationError        fairclock.yaml
+    ├── ContractError             a contract file, with every problem it has
+    ├── InputError                a log, a span file, anything that is read
+    ├── StoreError                the store as a whole
+    │   ├── StoreUnreachable      nobody answers
+    │   ├── StoreNewer            the schema is newer than this program
+    │   └── StoreReadOnly         the folder or the server takes no writes
+    ├── DocumentError             fonts, templates, PDF
+    └── NotEvaluable              exit 3; the question is right but cannot be answered
+
+A broken promise, missing data and unbillable usage are values, never exceptions.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class FairclockError(Exception):
+    """Say where something is wrong, what was found there, and what to do.
+
+    ``str()`` gives ``where: problem (found); remedy`` with the parts that are known.
+    """
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(
+        self, where: str, problem: str, *, found: str | None = None, remedy: str | None = None
+    ) -> None:
+        """Keep the four parts apart, so that ``--json`` can print them apart."""
+        self.where = where
+        self.problem = problem
+        self.found = found
+        self.remedy = remedy
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        """Return the one sentence that a person reads."""
+        found = f" ({self.found})" if self.found else ""
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"{self.where}: {self.problem}{found}{remedy}"
+
+
+class UsageError(FairclockError):
+    """A command line that asks for something that cannot be."""
+
+
+class ConfigurationError(FairclockError):
+    """A configuration file, or a value in it, that cannot be used."""
+
+
+class ContractError(FairclockError):
+    """A contract file that cannot be used; `problems` lists each one as a sentence."""
+
+    def __init__(self, where: str, problems: list[str]) -> None:
+        """Join all `problems`, a line each."""
+        self.problems = problems
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__(where, f"{count}\n" + "\n".join(f"  {problem}" for problem in problems))
+
+
+class InputError(FairclockError):
+    """A file or stream that could not be read as what it was said to be."""
+
+
+class StoreError(FairclockError):
+    """The store refused, or its folder or server is not in a state to work with."""
+
+
+class StoreUnreachable(StoreError):
+    """Nobody answers at the store's address."""
+
+
+class StoreNewer(StoreError):
+    """The store's schema was written by a newer Fairclock."""
+
+
+class StoreReadOnly(StoreError):
+    """The store's folder or server takes no writes."""
+
+
+class DocumentError(FairclockError):
+    """A document could not be set: fonts, templates or the PDF itself."""
+
+
+class NotEvaluable(FairclockError):
+    """The question is well put, but the data to answer it is not there."""
+
+    exit_code = 3

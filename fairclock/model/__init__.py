@@ -1,0 +1,7 @@
+"""Own the words that every package shares: outcomes, clocks, intervals of time."""
+
+from fairclock.model.clocks import ENGINE_CLOCKS, Clock
+from fairclock.model.intervals import Interval, clip, merge, total_us
+from fairclock.model.outcomes import Outcome
+
+__all__ = ["ENGINE_CLOCKS", "Clock", "Interval", "Outcome", "clip", "merge", "total_us"]

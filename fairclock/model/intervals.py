@@ -1,0 +1,64 @@
+"""Own half-open intervals of time and their unions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+_MICROSECONDS_PER_SECOND = 1_000_000
+_SECONDS_PER_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """The instants `start` <= t < `end`; both aware."""
+
+    start: datetime
+    end: datetime
+
+    def __post_init__(self) -> None:
+        """Refuse naive instants and an end before the start."""
+        if self.start.tzinfo is None or self.end.tzinfo is None:
+            raise ValueError(f"an interval needs aware instants, not {self.start!r} and {self.end!r}")
+        if self.end < self.start:
+            raise ValueError(f"an interval cannot end ({self.end}) before it starts ({self.start})")
+
+    @property
+    def length_us(self) -> int:
+        """Return the length in microseconds, exactly."""
+        delta = self.end - self.start
+        seconds = delta.days * _SECONDS_PER_DAY + delta.seconds
+        return seconds * _MICROSECONDS_PER_SECOND + delta.microseconds
+
+
+def merge(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the union as disjoint, non-empty intervals in time order; touching ones become one."""
+    merged: list[Interval] = []
+    for interval in sorted(intervals, key=lambda each: (each.start, each.end)):
+        if interval.start == interval.end:
+            continue
+        if merged and interval.start <= merged[-1].end:
+            if interval.end > merged[-1].end:
+                merged[-1] = Interval(start=merged[-1].start, end=interval.end)
+        else:
+            merged.append(interval)
+    return merged
+
+
+def clip(intervals: Iterable[Interval], window: Interval) -> list[Interval]:
+    """Return what of the union of `intervals` lies in `window`."""
+    inside = (
+        Interval(start=max(each.start, window.start), end=min(each.end, window.end))
+        for each in intervals
+        if each.start < window.end and each.end > window.start
+    )
+    return merge(inside)
+
+
+def total_us(intervals: Iterable[Interval]) -> int:
+    """Return the length of the union of `intervals` in microseconds; overlaps count once."""
+    return sum(each.length_us for each in merge(intervals))

@@ -1,0 +1,1 @@
+"""Own the names and columns of the store's tables."""

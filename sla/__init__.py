@@ -1,0 +1,1 @@
+"""Contracts, clocks, calendars, percentiles, evaluation, reports."""
