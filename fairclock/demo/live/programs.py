@@ -1,0 +1,143 @@
+"""Own the outside programs of the live demonstration: finding them, and starting, watching and ending them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+
+from fairclock.errors import FairclockError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_POLL_SECONDS = 0.1
+_LAST_LINES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What to run, where its output goes, and how it is asked to end."""
+
+    name: str
+    arguments: Sequence[str]
+    output: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_seconds: float = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A started program."""
+
+    program: Program
+    process: subprocess.Popen[bytes]
+
+    def await_answer(self, url: str, *, within_seconds: float) -> None:
+        """Return once `url` answers 200.
+
+        Raises `FairclockError` with the program's last words when it ends before, or at the deadline.
+        """
+        deadline = time.monotonic() + within_seconds
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise self._failure(f"ended with code {self.process.returncode} before it was ready")
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(url, timeout=2.0, trust_env=False).status_code == httpx.codes.OK:
+                    return
+            time.sleep(_POLL_SECONDS)
+        raise self._failure(f"was not ready after {within_seconds:g} s")
+
+    def stop(self) -> None:
+        """Ask it to end, wait, and kill its whole process group if it does not; ending twice is fine."""
+        if self.process.poll() is None:
+            self.process.send_signal(self.program.stop_signal)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(self.program.stop_seconds)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)  # children too, also those of one that died by itself
+        self.process.wait()
+
+    def _failure(self, problem: str) -> FairclockError:
+        lines = self.program.output.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+        return FairclockError(
+            self.program.name,
+            problem,
+            found="\n  ".join(["its last words:", *lines]) if lines else "it said nothing",
+            remedy=f"read {self.program.output}",
+        )
+
+
+@contextlib.contextmanager
+def running(program: Program) -> Iterator[Running]:
+    """Start `program` and end it, with all its children, when the block is left.
+
+    It gets a process group of its own, so that it can be killed whole, but no session of its own: Linux
+    schedules sessions as groups, and on a busy machine one of two groups can wait for seconds, which would
+    be measured as network time.
+    """
+    program.output.parent.mkdir(parents=True, exist_ok=True)
+    with program.output.open("wb") as output:
+        process = subprocess.Popen(
+            list(program.arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **program.environment},
+            process_group=0,
+        )
+    started = Running(program=program, process=process)
+    try:
+        yield started
+    finally:
+        started.stop()
+
+
+def free_port() -> int:
+    """Return a TCP port of the loopback address that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def find_nginx() -> str:
+    """Return nginx's path, from PATH or where Debian puts it."""
+    path = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin" + os.pathsep + "/usr/local/sbin"
+    found = shutil.which("nginx", path=path)
+    if found is None:
+        raise FairclockError(
+            "nginx",
+            "not found on PATH or in /usr/sbin",
+            remedy="install it (Debian, Ubuntu: apt-get install nginx-light)",
+        )
+    return found
+
+
+def find_vllm_python(given: Path | None = None) -> Path:
+    """Return the Python that has vLLM: `given`, else FAIRCLOCK_VLLM_PYTHON, else .venv-vllm here."""
+    asked = given or (Path(text) if (text := os.environ.get("FAIRCLOCK_VLLM_PYTHON")) else None)
+    candidates = [asked] if asked else [Path.cwd() / ".venv-vllm/bin/python", _repository_python()]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise FairclockError(
+        "vLLM",
+        "its Python environment was not found",
+        found=", ".join(str(candidate) for candidate in dict.fromkeys(candidates)),
+        remedy="run `make live`, which makes .venv-vllm, or name another one in FAIRCLOCK_VLLM_PYTHON",
+    )
+
+
+def _repository_python() -> Path:
+    return Path(__file__).resolve().parents[3] / ".venv-vllm/bin/python"
