@@ -1,0 +1,94 @@
+"""Own how a file becomes a contract, or the list of everything that keeps it from being one."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from fairclock.errors import ContractError
+from sla.contracts.consistency import inconsistencies
+from sla.contracts.source import Source, Unreadable, read_source
+from sla.contracts.validation import validate
+
+if TYPE_CHECKING:
+    import os
+
+    from sla.contracts.contract import Contract
+    from sla.contracts.problems import Path, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """What a file turned out to be: a contract, or problems, with the lines they stand in."""
+
+    where: str
+    contract: Contract | None
+    problems: tuple[Problem, ...]
+    source: Source
+
+    def sentences(self) -> list[str]:
+        """Return each problem as a sentence, in the file's order."""
+        return [problem.sentence(self.source.line_of(problem.path)) for problem in self.problems]
+
+
+def load_contract(path: str | os.PathLike[str]) -> Contract:
+    """Read the contract in a file; ContractError names every problem it has, not the first."""
+    where = str(path)
+    return parse_contract(read_file(path), where=where)
+
+
+def parse_contract(content: bytes | str, *, where: str = "contract") -> Contract:
+    """Read a contract from the file's bytes; ContractError names every problem."""
+    examination = examine(content, where=where)
+    if examination.contract is None:
+        raise ContractError(where, examination.sentences())
+    return examination.contract
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """Return a file's bytes; ContractError if there are none to be had."""
+    where = str(path)
+    try:
+        return FilePath(path).read_bytes()
+    except FileNotFoundError as error:
+        raise ContractError(where, ["there is no such file; check the path"]) from error
+    except IsADirectoryError as error:
+        raise ContractError(where, ["this is a directory; name the contract's file in it"]) from error
+    except PermissionError as error:
+        raise ContractError(where, ["the file may not be read; check its permissions"]) from error
+    except (OSError, ValueError) as error:
+        raise ContractError(where, [f"the file cannot be read ({error}); check the path"]) from error
+
+
+def examine(content: bytes | str, *, where: str = "contract") -> Examination:
+    """Find out whether bytes are a contract; ContractError only where they are no YAML mapping at all."""
+    raw = content.encode() if isinstance(content, str) else content
+    try:
+        source = read_source(raw)
+    except Unreadable as error:
+        raise ContractError(where, [_sentence(error)]) from error
+    contract, problems = validate(source.tree)
+    problems = _without_repeats([*source.problems, *problems, *inconsistencies(source.tree)])
+    problems.sort(key=lambda problem: (source.line_of(problem.path) or 0, str(problem.path)))
+    if contract is not None:
+        contract._version_sha256 = hashlib.sha256(raw).hexdigest()  # noqa: SLF001
+        contract._source_path = where  # noqa: SLF001
+    return Examination(
+        where=where, contract=None if problems else contract, problems=tuple(problems), source=source
+    )
+
+
+def _without_repeats(problems: list[Problem]) -> list[Problem]:
+    """Keep the first problem of each place, and none inside a place that has no value at all."""
+    kept: dict[Path, Problem] = {}
+    for problem in problems:
+        kept.setdefault(problem.path, problem)
+    return list(kept.values())
+
+
+def _sentence(error: Unreadable) -> str:
+    found = f" ({error.found})" if error.found else ""
+    remedy = f"; {error.remedy}" if error.remedy else ""
+    return f"{error.problem}{found}{remedy}"
