@@ -1,0 +1,201 @@
+"""Own ClickHouse: the embedded engine or a server, its schema, and every way in and out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from fairclock.errors import StoreUnreachable, UsageError
+from fairclock.model import Interval, clip
+from fairclock.store import batches, requests
+from fairclock.store.batches import IngestCounts, Kind, LineBatch
+from fairclock.store.connection import Connection
+from fairclock.store.dsn import EmbeddedAddress, ServerAddress, parse_dsn
+from fairclock.store.migrations import Migration, check, migrate
+from fairclock.store.query import Query
+from fairclock.store.requests import REQUEST_COLUMNS, to_us
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+__all__ = [
+    "REQUEST_COLUMNS",
+    "IngestCounts",
+    "Kind",
+    "LineBatch",
+    "Migration",
+    "Query",
+    "Store",
+    "migrate_store",
+    "open_store",
+]
+
+T = TypeVar("T")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TRIES = 5
+
+
+class Store:
+    """An open store; usable from several threads, closed by ``with`` or `close`."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use `open_store` instead."""
+        self._connection = connection
+
+    def __enter__(self) -> Self:
+        """Return the store itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the store."""
+        self.close()
+
+    def close(self) -> None:
+        """Close every client and, where this process holds the folder, let the next one in."""
+        self._connection.close()
+
+    @property
+    def dsn(self) -> str:
+        """Return where the store is, without a password."""
+        return str(self._connection.address)
+
+    @property
+    def is_holder(self) -> bool:
+        """Return whether this process works on an embedded folder itself, rather than through its holder."""
+        return self._connection.is_holder
+
+    def _steady(self, work: Callable[[], T]) -> T:
+        """Run `work`, again when the process that held the folder has gone: it may be ours now."""
+        for _ in range(_TRIES):
+            try:
+                return work()
+            except StoreUnreachable:
+                if self._connection.is_holder or isinstance(self._connection.address, ServerAddress):
+                    raise
+                self._connection.again()
+        return work()
+
+    def rows(self, query: Query) -> list[tuple[Any, ...]]:
+        """Return the rows of `query`; instants are aware, unknown values None."""
+        return self._steady(lambda: self._connection.rows(query))
+
+    def columns(self, query: Query) -> dict[str, list[Any]]:
+        """Return the result of `query` by columns."""
+        return self._steady(lambda: self._connection.columns(query))
+
+    def raw(self, query: Query, output: str) -> bytes:
+        """Return the result of `query` in one of the engine's formats, such as ``TSVWithNames`` or ``Parquet``."""
+        return self._steady(lambda: self._connection.raw(query, output))
+
+    def execute(self, query: Query) -> None:
+        """Run a statement that returns nothing."""
+        self._steady(lambda: self._connection.execute(query))
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Insert a few rows."""
+        self._steady(lambda: self._connection.insert(table, columns, rows))
+
+    def watermark(self) -> datetime:
+        """Return the latest ``as_of`` that a reader may take: every write up to it is committed."""
+        return _EPOCH + timedelta(microseconds=self._steady(lambda: batches.watermark_us(self._connection)))
+
+    def checked_as_of(self, as_of: datetime | None) -> datetime:
+        """Return `as_of`, or the watermark; refuse one that lies beyond the watermark."""
+        watermark = self.watermark()
+        if as_of is None:
+            return watermark
+        if to_us(as_of) > to_us(watermark):
+            raise UsageError(
+                "--as-of",
+                "lies beyond what is committed",
+                found=as_of.isoformat(),
+                remedy=f"name an instant up to {watermark.isoformat()}",
+            )
+        return as_of
+
+    def ingest(self, batch: LineBatch) -> IngestCounts:
+        """Store a batch of lines; returns once it is committed. Storing it again adds nothing."""
+        if not batch.lines:
+            return IngestCounts()
+        return self._steady(lambda: batches.ingest(self._connection, batch))
+
+    def cover(self, *, kind: Kind, source: str, intervals: Sequence[Interval]) -> None:
+        """Note that `source` was read through in `intervals` of event time."""
+        if not intervals:
+            return
+
+        def write() -> None:
+            with batches.write_stamp(self._connection) as stamp:
+                stored_at = _EPOCH + timedelta(microseconds=stamp)
+                self._connection.insert(
+                    "covered",
+                    ("kind", "source", "covered_from", "covered_to", "stored_at"),
+                    [
+                        (kind, source, each.start.astimezone(UTC), each.end.astimezone(UTC), stored_at)
+                        for each in intervals
+                    ],
+                )
+
+        self._steady(write)
+
+    def covered(self, kind: Kind, window: Interval, as_of: datetime) -> list[Interval]:
+        """Return what of `window` was read through by any source, as known at `as_of`: disjoint, in order."""
+        found = self.rows(
+            Query(
+                sql="SELECT DISTINCT covered_from, covered_to FROM covered WHERE kind = {kind:String}"
+                " AND toUnixTimestamp64Micro(stored_at) <= {as_of:Int64}"
+                " AND toUnixTimestamp64Micro(covered_from) < {end:Int64} AND toUnixTimestamp64Micro(covered_to) > {start:Int64}",
+                parameters={
+                    "kind": kind,
+                    "as_of": to_us(as_of),
+                    "start": to_us(window.start),
+                    "end": to_us(window.end),
+                },
+            )
+        )
+        return clip((Interval(start=start, end=end) for start, end in found), window)
+
+    def seal(self, window: Interval | None = None) -> int:
+        """Seal every open hour that `window` touches (all of them without one); return how many were written."""
+        return self._steady(
+            lambda: requests.seal(self._connection, window, batches.watermark_us(self._connection))
+        )
+
+    def requests_as_of(self, window: Interval, as_of: datetime) -> Query:
+        """Return the query for the joined requests received in `window` (columns: REQUEST_COLUMNS)."""
+        return self._steady(lambda: requests.requests_as_of(self._connection, window, as_of))
+
+    def seals_as_of(self, window: Interval, as_of: datetime) -> list[tuple[datetime, int]]:
+        """Return (hour, seal) of the seals that a reader at `as_of` rests on."""
+        return [(row[0], int(row[1])) for row in self.rows(requests.seals_as_of(window, as_of))]
+
+
+def open_store(dsn: str) -> Store:
+    """Open the store at `dsn`; an embedded one is created and migrated, a server's schema must be current.
+
+    Raises StoreUnreachable, StoreNewer, StoreReadOnly or StoreError, each with what to do.
+    """
+    address = parse_dsn(dsn)
+    connection = Connection(address)
+    try:
+        if isinstance(address, EmbeddedAddress) and connection.is_holder:
+            migrate(connection)
+            batches.abandon_open_writes(connection)
+        else:
+            check(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return Store(connection)
+
+
+def migrate_store(dsn: str) -> list[Migration]:
+    """Bring the schema at `dsn` up to date and return what was applied."""
+    connection = Connection(parse_dsn(dsn))
+    try:
+        return migrate(connection)
+    finally:
+        connection.close()

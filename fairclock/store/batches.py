@@ -1,0 +1,219 @@
+"""Own how lines become rows: staged, normalised once inside the engine, counted, kept.
+
+A batch is written between two notes in ``write_log``, so that no reader's ``as_of`` can lie beyond a write
+in flight. Writing a batch again changes nothing: a row's identity is its content, and the first copy stays.
+"""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Literal
+
+from fairclock.store.query import Query, sql_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairclock.store.connection import Connection
+
+Kind = Literal["gateway", "engine"]
+
+FIRST_WINS_BASE = 9_000_000_000_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LEASE_SECONDS = 900
+
+_COLUMNS = {
+    "gateway": (
+        "received_at", "content_hash", "k", "trace_id", "request_id", "tenant", "method", "route", "model", "region",
+        "server", "upstream", "status", "outcome", "error_code", "stream", "inference_mode", "model_version", "priority",
+        "finish_reason", "attempts", "responded_us", "connected_us", "forwarded_us", "request_bytes", "bytes_sent",
+        "prompt_tokens", "cached_tokens", "completion_tokens", "simulated", "source", "first_wins",
+    ),
+    "engine": (
+        "arrived_at", "content_hash", "k", "trace_id", "span_id", "request_id", "join_id", "sequence", "instance", "model",
+        "end_to_end_us", "queue_us", "prefill_us", "decode_us", "time_to_first_token_us", "prompt_tokens", "cached_tokens",
+        "completion_tokens", "finish_reason", "simulated", "source", "first_wins",
+    ),
+}  # fmt: skip
+_TABLE = {"gateway": "gateway_requests", "engine": "engine_requests"}
+_TIME = {"gateway": ("received_at", "received_us"), "engine": ("arrived_at", "arrived_us")}
+_COMPUTED = {
+    "received_at": "fromUnixTimestamp64Micro(received_us, 'UTC')",
+    "arrived_at": "fromUnixTimestamp64Micro(arrived_us, 'UTC')",
+    "k": "{k:UInt16}",
+    "source": "{source:String}",
+    "first_wins": "{first_wins:UInt64}",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineBatch:
+    """Lines of one source; `k` is the occurrence number that all of them have within their file or stream."""
+
+    kind: Kind
+    source: str
+    lines: Sequence[bytes]
+    k: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestCounts:
+    """What became of the lines read; `read` is the sum of the other four."""
+
+    read: int = 0
+    stored: int = 0
+    duplicates: int = 0
+    ignored: int = 0
+    dead_letters: int = 0
+    first_event: datetime | None = None
+    last_event: datetime | None = None
+
+    def __add__(self, other: IngestCounts) -> IngestCounts:
+        """Add up, and span both ranges of event time."""
+        firsts = [each.first_event for each in (self, other) if each.first_event]
+        lasts = [each.last_event for each in (self, other) if each.last_event]
+        return IngestCounts(
+            read=self.read + other.read,
+            stored=self.stored + other.stored,
+            duplicates=self.duplicates + other.duplicates,
+            ignored=self.ignored + other.ignored,
+            dead_letters=self.dead_letters + other.dead_letters,
+            first_event=min(firsts, default=None),
+            last_event=max(lasts, default=None),
+        )
+
+
+def _note(connection: Connection, batch: uuid.UUID, state: int) -> None:
+    connection.execute(
+        Query(
+            sql="INSERT INTO write_log SELECT {batch:UUID}, now64(6, 'UTC'), {state:Int8}",
+            parameters={"batch": str(batch), "state": state},
+        )
+    )
+
+
+@contextmanager
+def write_stamp(connection: Connection) -> Iterator[int]:
+    """Announce a write and yield its ``stored_at`` in µs, later than every ``as_of`` handed out before."""
+    batch = uuid.uuid4()
+    _note(connection, batch, 1)
+    try:
+        stamp = connection.rows(
+            Query(
+                sql="SELECT greatest(toUnixTimestamp64Micro(now64(6, 'UTC')),"
+                " (SELECT max(toUnixTimestamp64Micro(at)) FROM write_log)) + 1"
+            )
+        )[0][0]
+        yield int(stamp)
+    finally:
+        _note(connection, batch, -1)
+
+
+def watermark_us(connection: Connection) -> int:
+    """Return the latest instant, in µs, before which every write is committed or was given up."""
+    return int(
+        connection.rows(
+            Query(
+                sql="WITH (SELECT minOrNull(opened) FROM (SELECT batch, min(at) AS opened, sum(state) AS balance FROM write_log"
+                "   WHERE at > now64(6, 'UTC') - toIntervalSecond({lease:UInt32}) GROUP BY batch HAVING balance > 0)) AS oldest_open,"
+                " (SELECT max(at) FROM write_log) AS newest"
+                " SELECT toUnixTimestamp64Micro(if(isNull(oldest_open), greatest(now64(6, 'UTC'), newest), assumeNotNull(oldest_open))) - isNotNull(oldest_open)",
+                parameters={"lease": _LEASE_SECONDS},
+            )
+        )[0][0]
+    )
+
+
+def abandon_open_writes(connection: Connection) -> None:
+    """Close the notes of a holder that died; only the new holder of a folder may do this."""
+    connection.execute(
+        Query(
+            sql="INSERT INTO write_log SELECT batch, now64(6, 'UTC'), -1 FROM"
+            " (SELECT batch, sum(state) AS balance FROM write_log GROUP BY batch HAVING balance > 0)"
+        )
+    )
+
+
+def _from_us(value: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=value)
+
+
+def _staging(kind: Kind) -> str:
+    columns = ", ".join(name for name in _COLUMNS[kind] if name not in _COMPUTED)
+    _, time_us = _TIME[kind]
+    return f"SELECT reason, line, event_us, {time_us}, {columns} FROM ({sql_file(f'normalise_{kind}')})"
+
+
+def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
+    """Store `batch` and return what became of each line; storing it again gives only duplicates."""
+    token = uuid.uuid4().hex
+    lines, rows = f"staged_lines_{token}", f"staged_rows_{token}"
+    table, (time_column, time_us) = _TABLE[batch.kind], _TIME[batch.kind]
+    values = ", ".join(_COMPUTED.get(name, name) for name in _COLUMNS[batch.kind])
+    with write_stamp(connection) as stamp:
+        base = {"lines": lines, "stored_us": stamp}
+        tag = {"k": batch.k, "source": batch.source, "first_wins": FIRST_WINS_BASE - stamp}
+        try:
+            connection.execute(Query(sql=f"CREATE TABLE {lines} (line String) ENGINE = Memory"))
+            connection.insert_raw(lines, b"\n".join(batch.lines) + b"\n", "LineAsString")
+            connection.execute(
+                Query(sql=f"CREATE TABLE {rows} ENGINE = Memory AS {_staging(batch.kind)}", parameters=base)
+            )
+            counted = connection.rows(
+                Query(
+                    sql="SELECT count(), countIf(reason = 'blank'), countIf(reason NOT IN ('', 'blank')),"
+                    f" countIf(reason = ''), uniqExactIf((content_hash, {time_us}), reason = ''),"
+                    " minIf(event_us, reason = ''), maxIf(event_us, reason = ''),"
+                    f" minIf({time_us}, reason = ''), maxIf({time_us}, reason = '') FROM {rows}"
+                )
+            )[0]
+            read, blank, dead, good, distinct, first_us, last_us, from_us, to_us = map(int, counted)
+            known = 0
+            if good:
+                known = int(
+                    connection.rows(
+                        Query(
+                            sql=f"SELECT uniqExact(content_hash, {time_us}) FROM {rows} WHERE reason = ''"
+                            f" AND ({time_us}, content_hash) IN (SELECT toUnixTimestamp64Micro({time_column}), content_hash FROM {table}"
+                            f"  WHERE {time_column} >= fromUnixTimestamp64Micro({{from_us:Int64}}, 'UTC')"
+                            f"  AND {time_column} <= fromUnixTimestamp64Micro({{to_us:Int64}}, 'UTC') AND k = {{k:UInt16}})",
+                            parameters={"from_us": from_us, "to_us": to_us, "k": batch.k},
+                        )
+                    )[0][0]
+                )
+                connection.execute(
+                    Query(
+                        sql=f"INSERT INTO {table} ({', '.join(_COLUMNS[batch.kind])}) SELECT {values} FROM {rows} WHERE reason = ''",
+                        parameters=tag,
+                    )
+                )
+            if dead:
+                _keep_dead_letters(connection, rows, batch, tag)
+        finally:
+            connection.execute(Query(sql=f"DROP TABLE IF EXISTS {rows}"))
+            connection.execute(Query(sql=f"DROP TABLE IF EXISTS {lines}"))
+    return IngestCounts(
+        read=read,
+        stored=distinct - known,
+        duplicates=good - distinct + known,
+        ignored=blank,
+        dead_letters=dead,
+        first_event=_from_us(first_us) if good else None,
+        last_event=_from_us(last_us) if good else None,
+    )
+
+
+def _keep_dead_letters(connection: Connection, rows: str, batch: LineBatch, tag: dict[str, object]) -> None:
+    """Keep the reason and the shape of what could not be read: letters become x, digits 0, so no text enters."""
+    connection.execute(
+        Query(
+            sql="INSERT INTO dead_letters SELECT fromUnixTimestamp64Micro(toInt64({base:UInt64} - {first_wins:UInt64}), 'UTC'),"
+            " {kind:String}, {source:String}, reason,"
+            " replaceRegexpAll(replaceRegexpAll(toValidUTF8(substring(line, 1, 4096)), '\\\\p{N}', '0'), '\\\\p{L}', 'x'),"
+            f" content_hash, {{k:UInt16}}, {{first_wins:UInt64}} FROM {rows} WHERE reason NOT IN ('', 'blank')",
+            parameters={**tag, "kind": batch.kind, "base": FIRST_WINS_BASE},
+        )
+    )

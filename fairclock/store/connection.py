@@ -1,0 +1,198 @@
+"""Own clickhouse-connect: one client a thread, and what its errors mean."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import clickhouse_connect
+from clickhouse_connect.driver.exceptions import DatabaseError, Error, OperationalError
+
+from fairclock.errors import StoreError, StoreReadOnly, StoreUnreachable
+from fairclock.store.dsn import EmbeddedAddress, ServerAddress
+from fairclock.store.front import Front
+from fairclock.store.holding import FrontNote, Hold, hold_or_find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from fairclock.store.query import Query
+
+T = TypeVar("T")
+
+EMBEDDED_DATABASE = "fairclock"
+# The engine's own default is nine tenths of the memory; the mark cache's is 5 GB.
+_ENGINE_OPTIONS = "mark_cache_size=268435456&uncompressed_cache_size=0"
+_SESSION_SETTINGS: Mapping[str, object] = {
+    "session_timezone": "UTC",
+    # daily partitions: an import of years is one insert, and dirty times never come this far
+    "max_partitions_per_insert_block": 0,
+}
+_READ_ONLY_CODES = frozenset({164, 497})
+_CONNECT_SECONDS = 10
+_QUERY_SECONDS = 600
+
+
+class Connection:
+    """A store's clients: embedded, through the holder's front, or to a server."""
+
+    def __init__(self, address: EmbeddedAddress | ServerAddress) -> None:
+        """Find out how `address` is reached; raises StoreError where it is not."""
+        self.address = address
+        self._local = threading.local()
+        self._clients: list[Any] = []
+        self._guard = threading.Lock()
+        self._generation = 0
+        self._hold: Hold | None = None
+        self._front: Front | None = None
+        self._note: FrontNote | None = None
+        if isinstance(address, EmbeddedAddress):
+            self._reach()
+
+    @property
+    def is_holder(self) -> bool:
+        """Return whether this process works on the folder itself."""
+        return self._hold is not None
+
+    def _reach(self) -> None:
+        found = hold_or_find(self.address.path)  # type: ignore[union-attr]
+        if isinstance(found, FrontNote):
+            self._note = found
+            return
+        self._note, self._hold = None, found
+        folder = self.address.path  # type: ignore[union-attr]
+        try:
+            self.client().command(f"CREATE DATABASE IF NOT EXISTS {EMBEDDED_DATABASE}")
+            self.client().close()
+            self._generation += 1
+            self._front = Front(folder, self._engine)
+            self._front.start()
+        except BaseException:
+            found.release()
+            self._hold = None
+            raise
+
+    @property
+    def _engine(self) -> str:
+        return f"{self.address.path.resolve() / 'data'}?{_ENGINE_OPTIONS}"  # type: ignore[union-attr]
+
+    def _open(self) -> Any:
+        options: dict[str, Any] = {"tz_mode": "aware", "autogenerate_session_id": False}
+        if isinstance(self.address, ServerAddress):
+            return clickhouse_connect.get_client(
+                interface="https" if self.address.secure else "http",
+                host=self.address.host, port=self.address.port,
+                username=self.address.user, password=self.address.password,
+                database=self.address.database, settings=dict(_SESSION_SETTINGS),
+                connect_timeout=_CONNECT_SECONDS, send_receive_timeout=_QUERY_SECONDS, query_retries=0, compress=False, **options,
+            )  # fmt: skip
+        if self._note is not None:
+            return clickhouse_connect.get_client(
+                interface="http", host="127.0.0.1", port=self._note.port, access_token=self._note.token,
+                database=EMBEDDED_DATABASE, settings=dict(_SESSION_SETTINGS),
+                connect_timeout=_CONNECT_SECONDS, send_receive_timeout=_QUERY_SECONDS, query_retries=0, compress=False, **options,
+            )  # fmt: skip
+        path, _, query = self._engine.partition("?")
+        engine_options = dict(pair.split("=", 1) for pair in query.split("&"))
+        fresh = self._front is None
+        return clickhouse_connect.get_client(
+            interface="chdb", path=path, tz_mode="aware", chdb_options=engine_options,
+            database=None if fresh else EMBEDDED_DATABASE, settings=dict(_SESSION_SETTINGS),
+        )  # fmt: skip
+
+    def client(self) -> Any:
+        """Return this thread's client, opened on first use."""
+        if getattr(self._local, "generation", None) != self._generation:
+            try:
+                client = self._open()
+            except (OSError, Error, RuntimeError, ImportError) as error:
+                raise self._explain(error) from error
+            self._local.client, self._local.generation = client, self._generation
+            with self._guard:
+                self._clients.append(client)
+        return self._local.client
+
+    def call(self, work: Callable[[Any], T]) -> T:
+        """Run `work(client)`; engine and network errors become StoreError, StoreUnreachable, StoreReadOnly."""
+        try:
+            return work(self.client())
+        except (OSError, Error) as error:
+            raise self._explain(error) from error
+
+    def again(self) -> None:
+        """Find the folder's holder anew, after the one we spoke to went away."""
+        if isinstance(self.address, EmbeddedAddress) and not self.is_holder:
+            with self._guard:
+                self._generation += 1
+                self._reach()
+
+    def rows(self, query: Query) -> list[tuple[Any, ...]]:
+        """Return the result rows; instants are aware."""
+        return self.call(
+            lambda client: [
+                tuple(row) for row in client.query(query.sql, parameters=dict(query.parameters)).result_rows
+            ]
+        )
+
+    def columns(self, query: Query) -> dict[str, list[Any]]:
+        """Return the result by columns."""
+
+        def read(client: Any) -> dict[str, list[Any]]:
+            result = client.query(query.sql, parameters=dict(query.parameters))
+            if not result.result_rows:
+                return {name: [] for name in result.column_names}
+            return {
+                name: list(values)
+                for name, values in zip(result.column_names, result.result_columns, strict=True)
+            }
+
+        return self.call(read)
+
+    def execute(self, query: Query) -> None:
+        """Run a statement that returns nothing."""
+        self.call(lambda client: client.command(query.sql, parameters=dict(query.parameters)))
+
+    def raw(self, query: Query, output: str) -> bytes:
+        """Return the result in one of the engine's formats."""
+        return self.call(
+            lambda client: bytes(client.raw_query(query.sql, parameters=dict(query.parameters), fmt=output))
+        )
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Insert a few rows."""
+        self.call(lambda client: client.insert(table, rows, column_names=list(columns)))
+
+    def insert_raw(self, table: str, data: bytes, output: str) -> None:
+        """Insert `data`, which is in one of the engine's formats."""
+        self.call(lambda client: client.raw_insert(table, insert_block=data, fmt=output))
+
+    def close(self) -> None:
+        """Close every client, stop the front, and let the next process in."""
+        if self._front is not None:
+            self._front.stop()
+        with self._guard:
+            for client in self._clients:
+                with suppress(Exception):
+                    client.close()
+            self._clients.clear()
+            self._generation += 1
+        if self._hold is not None:
+            self._hold.release()
+            self._hold = None
+
+    def _explain(self, error: BaseException) -> StoreError | ImportError:
+        if isinstance(error, ImportError):
+            return error
+        where, text = str(self.address), str(error).strip()
+        code = getattr(error, "code", None)
+        if isinstance(error, OperationalError | OSError) and not isinstance(error, DatabaseError):
+            first = (text.splitlines() or [type(error).__name__])[0]
+            return StoreUnreachable(
+                where, "nobody answers", found=first[:300], remedy="start it, or correct --dsn"
+            )
+        if code in _READ_ONLY_CODES:
+            return StoreReadOnly(
+                where, "it takes no writes", found=text[:300], remedy="use an account that may write"
+            )
+        return StoreError(where, text[:2000] or type(error).__name__)

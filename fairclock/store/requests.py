@@ -1,0 +1,214 @@
+"""Own the joined requests: which hours are sealed, which are joined live, and the query that reads both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from fairclock.model import Interval
+from fairclock.store.batches import FIRST_WINS_BASE, write_stamp
+from fairclock.store.query import Query, sql_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairclock.store.connection import Connection
+
+HOUR_US = 3_600_000_000
+_MARGIN_US = 1_200_000_000
+_HOURS_A_CHUNK = 24
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+REQUEST_COLUMNS = (
+    "tenant", "received_at", "request_id", "trace_id", "content_hash", "k", "source", "model", "route", "region", "upstream",
+    "status", "outcome", "error_code", "stream", "inference_mode", "model_version", "attempts", "end_to_end_us", "connected_us",
+    "forwarded_us", "queue_us", "prefill_us", "decode_us", "frontend_us", "time_to_first_token_us", "prompt_tokens",
+    "cached_tokens", "completion_tokens", "decode_tokens", "engine", "simulated",
+)  # fmt: skip
+_LIST = ", ".join(REQUEST_COLUMNS)
+
+
+def to_us(instant: datetime) -> int:
+    """Return an aware instant as microseconds since 1970, exactly."""
+    if instant.tzinfo is None:
+        raise ValueError(f"a naive instant reached the store: {instant!r}")
+    delta = instant - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hour:
+    start_us: int
+    seal: int
+    rows: int
+    digest: int
+
+
+def _join(hours_us: Sequence[int], as_of_us: int, prefix: str = "") -> Query:
+    """Return the join of `hours_us` as of `as_of_us`; `prefix` keeps its parameters apart from others'."""
+    sql = sql_file("join_hours")
+    parameters: dict[str, object] = {
+        "hours_us": list(hours_us),
+        "first_us": min(hours_us),
+        "last_us": max(hours_us) + HOUR_US,
+        "as_of_wins": FIRST_WINS_BASE - as_of_us,
+    }
+    for name in parameters:
+        sql = sql.replace("{" + name + ":", "{" + prefix + name + ":")
+    return Query(sql=sql, parameters={prefix + name: value for name, value in parameters.items()})
+
+
+def _bounds(window: Interval | None) -> dict[str, object]:
+    """Return the first hour's start and the end of the last hour that `window` touches."""
+    if window is None:
+        return {"hours_from": 0, "hours_to": FIRST_WINS_BASE}
+    first = to_us(window.start) // HOUR_US * HOUR_US
+    last = -(-to_us(window.end) // HOUR_US) * HOUR_US
+    return {"hours_from": first, "hours_to": last}
+
+
+def open_hours(window: Interval | None, as_of_us: int) -> Query:
+    """Return the query for the hours (starts in µs) whose raw rows, stored by `as_of_us`, are not all in a seal."""
+    touched = (
+        "SELECT arrayJoin(range(toUInt64(intDiv(at - {margin:Int64}, {hour:Int64})), toUInt64(intDiv(at + {margin:Int64}, {hour:Int64}) + 1))) AS number, first_wins FROM"
+        " (SELECT toUnixTimestamp64Micro(%s) AS at, first_wins FROM %s WHERE first_wins >= {as_of_wins:UInt64}"
+        " AND %s >= fromUnixTimestamp64Micro(greatest({hours_from:Int64} - {margin:Int64}, 0), 'UTC')"
+        " AND %s < fromUnixTimestamp64Micro({hours_to:Int64} + {margin:Int64}, 'UTC'))"
+    )
+    gateway = touched % ("received_at", "gateway_requests", "received_at", "received_at")
+    engine = touched % ("arrived_at", "engine_requests", "arrived_at", "arrived_at")
+    return Query(
+        sql="SELECT raw.start_us FROM"
+        f" (SELECT toInt64(number) * {{hour:Int64}} AS start_us, min(first_wins) AS newest FROM ({gateway} UNION ALL {engine})"
+        "   GROUP BY number) AS raw"
+        " LEFT JOIN (SELECT hour_us, max(sealed_us) AS sealed_us FROM ("
+        "   SELECT toUnixTimestamp64Micro(hour) AS hour_us, toUnixTimestamp64Micro(argMax(as_of, seal)) AS sealed_us FROM seals"
+        "   WHERE toUnixTimestamp64Micro(stored_at) <= {as_of:Int64} GROUP BY hour"
+        "   UNION ALL SELECT toUnixTimestamp64Micro(hour), toUnixTimestamp64Micro(max(as_of)) FROM seal_confirmations"
+        "   WHERE toUnixTimestamp64Micro(stored_at) <= {as_of:Int64} GROUP BY hour) GROUP BY hour_us) AS sealed"
+        " ON sealed.hour_us = raw.start_us"
+        " WHERE raw.start_us >= {hours_from:Int64} AND raw.start_us < {hours_to:Int64}"
+        " AND toInt64({base:UInt64} - raw.newest) > sealed.sealed_us ORDER BY raw.start_us",
+        parameters={
+            **_bounds(window),
+            "margin": _MARGIN_US,
+            "hour": HOUR_US,
+            "base": FIRST_WINS_BASE,
+            "as_of": as_of_us,
+            "as_of_wins": FIRST_WINS_BASE - as_of_us,
+        },
+    )
+
+
+def requests_as_of(connection: Connection, window: Interval, as_of: datetime) -> Query:
+    """Return the query for the joined requests received in `window`, sealed or live, as they were at `as_of`."""
+    as_of_us = to_us(as_of)
+    live = [int(row[0]) for row in connection.rows(open_hours(window, as_of_us))]
+    parameters: dict[str, object] = {
+        **_bounds(window),
+        "requests_from": to_us(window.start),
+        "requests_to": to_us(window.end),
+        "requests_as_of": as_of_us,
+        "live_hours": live,
+    }
+    inside = (
+        "received_at >= fromUnixTimestamp64Micro({requests_from:Int64}, 'UTC')"
+        " AND received_at < fromUnixTimestamp64Micro({requests_to:Int64}, 'UTC')"
+    )
+    # the boundaries of `hour` go into the seals' query, so that a month reads a month of seals
+    sql = (
+        f"SELECT {_LIST} FROM requests WHERE {inside}"
+        " AND NOT has({live_hours:Array(Int64)}, intDiv(toUnixTimestamp64Micro(received_at), 3600000000) * 3600000000)"
+        " AND seal IN (SELECT max(seal) FROM seals WHERE toUnixTimestamp64Micro(stored_at) <= {requests_as_of:Int64}"
+        " AND toUnixTimestamp64Micro(hour) >= {hours_from:Int64} AND toUnixTimestamp64Micro(hour) < {hours_to:Int64} GROUP BY hour)"
+    )
+    if live:
+        joined = _join(live, as_of_us, prefix="live_")
+        sql = f"{sql} UNION ALL SELECT {_LIST} FROM ({joined.sql}) WHERE {inside}"
+        parameters.update(joined.parameters)
+    return Query(sql=sql, parameters=parameters)
+
+
+def seals_as_of(window: Interval, as_of: datetime) -> Query:
+    """Return the query for (hour, seal, rows, digest) of the seals that a reader at `as_of` rests on."""
+    return Query(
+        sql="SELECT hour, max(seal), argMax(rows, seal), argMax(digest, seal) FROM seals"
+        " WHERE toUnixTimestamp64Micro(stored_at) <= {as_of:Int64}"
+        " AND toUnixTimestamp64Micro(hour) >= {hours_from:Int64} AND toUnixTimestamp64Micro(hour) < {hours_to:Int64}"
+        " GROUP BY hour ORDER BY hour",
+        parameters={**_bounds(window), "as_of": to_us(as_of)},
+    )
+
+
+def _digests(join: Query) -> Query:
+    """Return (hour, rows, digest) of a join; the digest does not depend on the rows' order.
+
+    Hashed as a tuple: with an unknown value among its arguments the engine's hash is itself unknown.
+    """
+    return Query(
+        sql="SELECT intDiv(toUnixTimestamp64Micro(received_at), 3600000000) * 3600000000 AS start_us, count(),"
+        f" sum(sipHash64(tuple({_LIST}))) FROM ({join.sql}) GROUP BY start_us ORDER BY start_us",
+        parameters=join.parameters,
+    )
+
+
+def seal(connection: Connection, window: Interval | None, as_of_us: int) -> int:
+    """Seal every open hour of `window` as of `as_of_us`; return how many hours got a new seal.
+
+    An hour that reads as its last seal did gets none: it is noted as confirmed instead.
+    """
+    hours = [int(row[0]) for row in connection.rows(open_hours(window, as_of_us))]
+    written = 0
+    for at in range(0, len(hours), _HOURS_A_CHUNK):
+        written += _seal_chunk(connection, hours[at : at + _HOURS_A_CHUNK], as_of_us)
+    return written
+
+
+def _seal_chunk(connection: Connection, hours: Sequence[int], as_of_us: int) -> int:
+    span = Interval(
+        start=_EPOCH + timedelta(microseconds=min(hours)),
+        end=_EPOCH + timedelta(microseconds=max(hours) + HOUR_US),
+    )
+    last = {
+        to_us(hour): (int(seal), int(rows), int(digest))
+        for hour, seal, rows, digest in connection.rows(seals_as_of(span, datetime.max.replace(tzinfo=UTC)))
+    }
+    found = {
+        int(hour): (int(rows), int(digest))
+        for hour, rows, digest in connection.rows(_digests(_join(hours, as_of_us)))
+    }
+    changed = [hour for hour in hours if hour in found and last.get(hour, (0, 0, 0))[1:] != found[hour]]
+    unchanged = [hour for hour in hours if hour not in changed]
+    with write_stamp(connection) as stamp:
+        stored_at = _EPOCH + timedelta(microseconds=stamp)
+        as_of = _EPOCH + timedelta(microseconds=as_of_us)
+        if changed:
+            join = _join(changed, as_of_us)
+            connection.execute(
+                Query(
+                    sql=f"INSERT INTO requests ({_LIST}, seal) SELECT {_LIST},"
+                    " {first_seal:UInt64} + indexOf({hours_us:Array(Int64)}, intDiv(toUnixTimestamp64Micro(received_at), 3600000000) * 3600000000) - 1"
+                    f" FROM ({join.sql})",
+                    parameters={**join.parameters, "first_seal": stamp},
+                )
+            )
+            # the last thing written: without it the rows above belong to nothing
+            connection.insert(
+                "seals",
+                ("hour", "seal", "as_of", "stored_at", "rows", "digest"),
+                [
+                    (_EPOCH + timedelta(microseconds=hour), stamp + index, as_of, stored_at, *found[hour])
+                    for index, hour in enumerate(changed)
+                ],
+            )
+        if unchanged:
+            connection.insert(
+                "seal_confirmations",
+                ("hour", "seal", "as_of", "stored_at"),
+                [
+                    (_EPOCH + timedelta(microseconds=hour), last.get(hour, (0, 0, 0))[0], as_of, stored_at)
+                    for hour in unchanged
+                ],
+            )
+    return len(changed)
