@@ -1,0 +1,60 @@
+"""Own what a sender is told, in the encoding in which it asked.
+
+See https://opentelemetry.io/docs/specs/otlp/#otlphttp-response.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import IntEnum, StrEnum
+from typing import cast
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
+_DEAD_LETTERS = "spans without possible timings were set aside; their reasons are in Fairclock's dead_letters"
+
+
+class ContentType(StrEnum):
+    """The two encodings of OTLP over HTTP."""
+
+    PROTOBUF = "application/x-protobuf"
+    JSON = "application/json"
+
+
+class Code(IntEnum):
+    """The codes of google.rpc.Code that are answered here."""
+
+    INVALID_ARGUMENT = 3
+    RESOURCE_EXHAUSTED = 8
+    UNIMPLEMENTED = 12
+    UNAVAILABLE = 14
+
+
+def success(content_type: ContentType, *, rejected: int) -> bytes:
+    """Return an ExportTraceServiceResponse; with `rejected` spans it is a partial success."""
+    if content_type is ContentType.JSON:
+        partial = {"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": _DEAD_LETTERS}}
+        return json.dumps(partial if rejected else {}).encode()
+    response = ExportTraceServiceResponse()
+    if rejected:
+        response.partial_success.rejected_spans = rejected
+        response.partial_success.error_message = _DEAD_LETTERS
+    return cast("bytes", response.SerializeToString())
+
+
+def failure(content_type: ContentType, code: Code, message: str) -> bytes:
+    """Return a google.rpc.Status."""
+    if content_type is ContentType.JSON:
+        return json.dumps({"code": int(code), "message": message}, ensure_ascii=False).encode()
+    # Status {int32 code = 1; string message = 2}: two fields do not warrant a package of their own.
+    text = message.encode()
+    return bytes([0x08, code, 0x12]) + _varint(len(text)) + text
+
+
+def _varint(value: int) -> bytes:
+    encoded = bytearray()
+    while value > 0x7F:  # noqa: PLR2004 - seven bits a byte
+        encoded.append(0x80 | value & 0x7F)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
