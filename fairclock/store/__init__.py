@@ -86,8 +86,8 @@ class Store:
         """Return the result of `query` by columns."""
         return self._steady(lambda: self._connection.columns(query))
 
-    def raw(self, query: Query, output: str) -> bytes:
-        """Return the result of `query` in one of the engine's formats, such as ``TSVWithNames`` or ``Parquet``."""
+    def raw(self, query: Query, output: str | None) -> bytes:
+        """Return the result of `query` in a format such as ``Parquet``, or in the one that it names itself."""
         return self._steady(lambda: self._connection.raw(query, output))
 
     def execute(self, query: Query) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import clickhouse_connect
-from clickhouse_connect.driver.exceptions import DatabaseError, Error, OperationalError
+from clickhouse_connect.driver.exceptions import Error, OperationalError
 
 from fairclock.errors import StoreError, StoreReadOnly, StoreUnreachable
 from fairclock.store.dsn import EmbeddedAddress, ServerAddress
@@ -32,6 +33,19 @@ _SESSION_SETTINGS: Mapping[str, object] = {
 _READ_ONLY_CODES = frozenset({164, 497})
 _CONNECT_SECONDS = 10
 _QUERY_SECONDS = 600
+
+
+# Its own words go into our errors; a second copy on stderr would only confuse.
+logging.getLogger("clickhouse_connect").addHandler(logging.NullHandler())
+
+
+def _reason(error: BaseException) -> str:
+    """Return the shortest true reason of a network error: what the operating system said."""
+    text = str(error)
+    at = text.find("[Errno ")
+    if at >= 0:
+        return text[at:].split("]", 1)[1].split(")", 1)[0].strip(" '\"")
+    return (text.splitlines() or [type(error).__name__])[0][:200]
 
 
 class Connection:
@@ -153,8 +167,8 @@ class Connection:
         """Run a statement that returns nothing."""
         self.call(lambda client: client.command(query.sql, parameters=dict(query.parameters)))
 
-    def raw(self, query: Query, output: str) -> bytes:
-        """Return the result in one of the engine's formats."""
+    def raw(self, query: Query, output: str | None) -> bytes:
+        """Return the result in one of the engine's formats, or in the one that `query` names itself."""
         return self.call(
             lambda client: bytes(client.raw_query(query.sql, parameters=dict(query.parameters), fmt=output))
         )
@@ -186,10 +200,9 @@ class Connection:
             return error
         where, text = str(self.address), str(error).strip()
         code = getattr(error, "code", None)
-        if isinstance(error, OperationalError | OSError) and not isinstance(error, DatabaseError):
-            first = (text.splitlines() or [type(error).__name__])[0]
+        if isinstance(error, OperationalError | OSError) and code is None:
             return StoreUnreachable(
-                where, "nobody answers", found=first[:300], remedy="start it, or correct --dsn"
+                where, "nobody answers", found=_reason(error), remedy="start it, or correct --dsn"
             )
         if code in _READ_ONLY_CODES:
             return StoreReadOnly(

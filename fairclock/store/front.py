@@ -71,7 +71,7 @@ class EngineSession:
 
     def close(self) -> None:
         """Close the handle."""
-        self._connection.close()  # type: ignore[no-untyped-call]
+        self._connection.close()
 
     def run(self, sql: str, output: str, parameters: dict[str, str], database: str) -> Iterator[bytes]:
         """Yield the result of `sql` as `output`, block by block where the format allows it."""
@@ -83,7 +83,7 @@ class EngineSession:
                 for block in stream:
                     yield block.bytes()
             finally:
-                stream.close()
+                stream.close()  # type: ignore[no-untyped-call]
         else:
             yield self._connection.query(sql, output, params=parameters).bytes() or b""
 

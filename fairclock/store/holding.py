@@ -61,7 +61,13 @@ def _try_lock(folder: Path) -> Hold | None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except (PermissionError, OSError) as error:
+    except (FileExistsError, NotADirectoryError) as error:
+        raise StoreError(
+            f"chdb://{folder}",
+            "a file stands where the folder should be",
+            remedy="name another folder with --dsn",
+        ) from error
+    except OSError as error:
         raise StoreReadOnly(
             f"chdb://{folder}",
             "the folder cannot be written",
