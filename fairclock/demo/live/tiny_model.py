@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 VOCABULARY_TOKENS = 512
-CONTEXT_TOKENS = 1024
+CONTEXT_TOKENS = 2048
 
 # Each sentence is training text for 256 merges, nothing more.
 _SENTENCES = (

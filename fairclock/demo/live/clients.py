@@ -1,0 +1,111 @@
+"""Own the clients of the live demonstration, each with a stopwatch of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx
+
+from fairclock.demo.live.calls import Behaviour, Call
+from fairclock.demo.live.gateway import TRACE_HEADER
+from fairclock.model import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_AT_ONCE = 8
+_PATIENCE_SECONDS = 120.0
+_LEAVES_AFTER_SECONDS = 0.25
+_LEAVES_AFTER_CHUNKS = 5
+_NANOSECONDS_PER_MICROSECOND = 1000
+_OUTCOMES: dict[int, Outcome] = {
+    httpx.codes.OK: Outcome.OK,
+    httpx.codes.BAD_REQUEST: Outcome.CLIENT_ERROR,
+    httpx.codes.SERVICE_UNAVAILABLE: Outcome.QUOTA_REJECTED,  # nginx's own; vLLM has no limit here
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What a client saw of its call: `elapsed_us` on its own clock; status 0 and no trace if nothing came."""
+
+    call: Call
+    status: int
+    trace_id: str
+    left: bool
+    elapsed_us: int
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Return what a gateway that tells the truth must have logged; None for a status nobody planned."""
+        return Outcome.CLIENT_ABORTED if self.left else _OUTCOMES.get(self.status)
+
+
+async def make_calls(base_url: str, calls: Sequence[Call]) -> list[Observation]:
+    """Make `calls`, a few at a time and the burst all at once in their midst, and return what was seen."""
+    steady = [call for call in calls if call.behaviour is not Behaviour.BURSTS]
+    burst = [call for call in calls if call.behaviour is Behaviour.BURSTS]
+    half_way = asyncio.Event()
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=_AT_ONCE)
+    async with httpx.AsyncClient(
+        base_url=base_url, timeout=_PATIENCE_SECONDS, limits=limits, trust_env=False
+    ) as client:
+        await asyncio.gather(*(client.get("/ready") for _ in range(_AT_ONCE)))
+        line = iter(steady)
+        turns = [_take_turns(client, line, half_way, half=len(steady) // 2) for _ in range(_AT_ONCE)]
+        seen = await asyncio.gather(*turns, _make_burst(client, burst, half_way))
+    return [observation for of_one in seen for observation in of_one]
+
+
+async def _take_turns(
+    client: httpx.AsyncClient, line: Iterator[Call], half_way: asyncio.Event, *, half: int
+) -> list[Observation]:
+    seen = []
+    for call in line:  # one iterator for all: who is free takes the next call
+        if call.number >= half:
+            half_way.set()
+        seen.append(await make_call(client, call))
+    half_way.set()
+    return seen
+
+
+async def _make_burst(
+    client: httpx.AsyncClient, burst: Sequence[Call], half_way: asyncio.Event
+) -> list[Observation]:
+    await half_way.wait()
+    return await asyncio.gather(*(make_call(client, call) for call in burst))
+
+
+async def make_call(client: httpx.AsyncClient, call: Call) -> Observation:
+    """Make one call, behave as planned, and stop the watch after the last byte or when leaving."""
+    headers = {"Authorization": f"Bearer {call.api_key}"}
+    if call.request_id:
+        headers["X-Request-Id"] = call.request_id
+    request = client.build_request("POST", call.path, json=call.body, headers=headers)
+    gives_up = call.behaviour is Behaviour.LEAVES_BEFORE_ANSWER
+    status, trace_id, left = 0, "", False
+    started_ns = time.perf_counter_ns()
+    try:
+        async with asyncio.timeout(_LEAVES_AFTER_SECONDS if gives_up else None):
+            response = await client.send(request, stream=True)
+            status, trace_id = response.status_code, response.headers.get(TRACE_HEADER, "")
+            # A stream's headers come before its first token.
+            left = gives_up or not await _read(response, leaves=call.behaviour is Behaviour.LEAVES_IN_STREAM)
+            await response.aclose()
+    except TimeoutError:
+        left = True
+    elapsed_us = (time.perf_counter_ns() - started_ns) // _NANOSECONDS_PER_MICROSECOND
+    return Observation(call=call, status=status, trace_id=trace_id, left=left, elapsed_us=elapsed_us)
+
+
+async def _read(response: httpx.Response, *, leaves: bool) -> bool:
+    """Return whether the answer was read to its end."""
+    chunks = 0
+    async for _ in response.aiter_raw():
+        chunks += 1
+        if leaves and chunks == _LEAVES_AFTER_CHUNKS:
+            return False
+    return True
