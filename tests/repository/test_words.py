@@ -101,13 +101,8 @@ def test_every_exit_code_is_in_the_readme(code: int, page: str) -> None:
 @pytest.mark.parametrize("page", READMES)
 def test_every_make_target_named_in_a_readme_exists(page: str) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = set(
-        re.findall(r"\bmake ([a-z-]+)\b", " ".join(re.findall(r"`[^`]+`", (ROOT / page).read_text())))
-    )
-    assert {"demo", "test"} <= named | set(
-        re.findall(r"^make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE)
-    )
-    assert named <= targets
+    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE))
+    assert {"demo", "test", "live"} <= named <= targets
 
 
 @pytest.mark.parametrize("page", _pages())
@@ -129,32 +124,54 @@ def test_every_decision_is_in_the_index() -> None:
     assert [path.name for path in sorted(folder.glob("[0-9]*.md")) if f"({path.name})" not in index] == []
 
 
-# Names that stand for any host, this machine, and the homes of specifications and licences.
+# Hosts that a page or a set-up file may name: this machine, placeholders, specifications, licences.
 _HOSTS = re.compile(
-    r"(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|([\w-]+\.)*(example|test|invalid|localhost)(\.(com|org|net))?"
-    r"|www\.w3\.org|json-schema\.org|www\.apache\.org|keepachangelog\.com|semver\.org"
-    r"|[a-z_]+|[{$<].*|.*[{}$<>…%].*|)"  # a name without a dot, or one that a program fills in
+    r"localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|([\w-]+\.)*example(\.(com|org|net))?"
+    r"|www\.w3\.org|json-schema\.org|www\.apache\.org|keepachangelog\.com|semver\.org|nginx\.org"
+    r"|[\w-]*|[^\w\[].*"  # a name without a dot, or one that is filled in
+)
+# In code a specification may be cited by its address; a place to fetch packages from may not.
+_REGISTRY = re.compile(
+    r"(^|[.-])(pypi|pythonhosted|simple|index|registry|mirrors?|wheels?|packages|download)([.-]|$)"
 )
 
 
-def _foreign_hosts(text: str) -> set[str]:
-    found = re.findall(r"\bhttps?://(?:[^\s/@\"'`]*@)?([^\s/:\"'`\\),;]*)", text)
-    return {host for host in found if not _HOSTS.fullmatch(host)}
+def _hosts(text: str) -> set[str]:
+    return set(re.findall(r"\bhttps?://(?:[^\s/@\"'`]*@)?([^\s/:\"'`\\),;>]*)", text))
+
+
+def _foreign_hosts(name: str, text: str) -> set[str]:
+    if name.endswith((".py", ".sql", ".html", ".css", ".conf")):
+        return {host for host in _hosts(text) if _REGISTRY.search(host)}
+    return {host for host in _hosts(text) if not _HOSTS.fullmatch(host)}
 
 
 def test_no_file_names_a_host_to_download_from() -> None:
     foreign = {
         name: hosts
         for name, text in _texts().items()
-        if not name.startswith("tests/") and (hosts := _foreign_hosts(text))
+        if not name.startswith("tests/") and (hosts := _foreign_hosts(name, text))
     }
     assert foreign == {}
 
 
-def test_a_host_to_download_from_would_be_noticed() -> None:
-    assert _foreign_hosts("get https://user:word@files.somewhere.io/simple and http://127.0.0.1:8123/") == {
-        "files.somewhere.io"
-    }
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Makefile", "get https://user:word@files.somewhere.io/simple"),
+        ("docs/development.md", "see http://somewhere.io:8080"),
+        ("sla/reports.py", '"https://mirror.somewhere.io/"'),
+    ],
+)
+def test_a_host_to_download_from_would_be_noticed(name: str, text: str) -> None:
+    assert len(_foreign_hosts(name, text)) == 1
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8123", "localhost/metrics", "acme.example", "engines", "$ENGINE", "{host}"]
+)
+def test_this_machine_and_placeholders_may_be_named(host: str) -> None:
+    assert _foreign_hosts("README.md", f"see http://{host}") == set()
 
 
 def test_no_file_names_the_folder_this_checkout_lies_in() -> None:
