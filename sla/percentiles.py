@@ -7,9 +7,12 @@ p-th percentile is at most T" is kept iff 100·over <= (100-p)·n, which is the 
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _WEIGHT_BITS = 160
 """Scale of the binomial weights below: their errors stay under 2**-140 of the whole."""
@@ -50,6 +53,8 @@ def interval_ranks(count: int, percentile: Fraction) -> tuple[int | None, int | 
     _check(count, percentile)
     if count == 0:
         return None, None
+    if percentile == 100:  # noqa: PLR2004 - the largest value: no sample bounds it from above
+        return count, None
     first, weights = _binomial_weights(count, percentile / 100)
     total = sum(weights)
     below = list(accumulate(weights))
@@ -84,8 +89,8 @@ def _binomial_weights(count: int, chance: Fraction) -> tuple[int, list[int]]:
 
 
 def _check(count: int, percentile: Fraction) -> None:
-    """Refuse counts below zero and percentiles outside ]0, 100[."""
+    """Refuse counts below zero and percentiles outside ]0, 100]."""
     if count < 0:
         raise ValueError(f"a count cannot be negative ({count})")
-    if not 0 < percentile < 100:  # noqa: PLR2004 - per cent
-        raise ValueError(f"a percentile lies between 0 and 100, both excluded ({percentile})")
+    if not 0 < percentile <= 100:  # noqa: PLR2004 - per cent
+        raise ValueError(f"a percentile lies above 0 and up to 100 ({percentile})")

@@ -1,0 +1,66 @@
+"""Own where the time of fully measured requests went: five phases that add up to `end_to_end`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from fairclock.model import Clock
+from sla.evaluation.clocks import column_of
+from sla.evaluation.fragments import all_of, count_if, sql
+from sla.evaluation.judging import GOOD, ended
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairclock.store import Query
+
+_ENGINE_PHASES = {
+    "frontend": "frontend_us",
+    "queue": "queue_us",
+    "prefill": "prefill_us",
+    "decode": "decode_us",
+}
+PHASES = ("network", *_ENGINE_PHASES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """One phase: its mean (exact, in microseconds) and its part of the time of all of them."""
+
+    mean_us: Fraction
+    share: Fraction
+
+
+def breakdown_aggregates() -> dict[str, Query]:
+    """Return the aggregates that `read_breakdown` reads; sums are 128 bits wide."""
+    measured = all_of(
+        [
+            sql(ended(GOOD)),
+            sql("engine = 'joined'"),
+            *(sql(f"{column} IS NOT NULL") for column in _ENGINE_PHASES.values()),
+        ]
+    ).sql
+    columns = {**_ENGINE_PHASES, "end_to_end": column_of(Clock.END_TO_END)}
+    return {
+        "measured": count_if(sql(measured)),
+        **{
+            f"sum_{phase}_us": sql(f"sumIf(toInt128(ifNull({column}, 0)), {measured})")
+            for phase, column in columns.items()
+        },
+    }
+
+
+def read_breakdown(row: Mapping[str, Any]) -> dict[str, Phase] | None:
+    """Return the phases in their order on a request's way; None where no request was fully measured."""
+    measured = row["measured"]
+    total = int(row["sum_end_to_end_us"])
+    if measured == 0 or total == 0:
+        return None
+    sums = {phase: int(row[f"sum_{phase}_us"]) for phase in _ENGINE_PHASES}
+    sums["network"] = total - sum(sums.values())
+    return {
+        phase: Phase(mean_us=Fraction(sums[phase], measured), share=Fraction(sums[phase], total))
+        for phase in PHASES
+    }

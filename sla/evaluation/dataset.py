@@ -1,0 +1,97 @@
+"""Own the rows that one contract speaks of: its customer's requests within its scope, with clocks and outcome.
+
+Everything that is counted, ranked or hashed for a contract reads this one subquery.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairclock.model import Outcome
+from sla.evaluation.clocks import clock_columns
+from sla.evaluation.fragments import all_of, named, select, separated, sql
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairclock.store import Query
+    from sla.contracts import Contract
+    from sla.contracts.frame import OutcomeRule
+
+_KEPT = (
+    "tenant",
+    "received_at",
+    "toUnixTimestamp64Micro(received_at) AS at_us",
+    "content_hash",
+    "k",
+    "model",
+    "route",
+    "region",
+    "status",
+    "outcome",
+    "error_code",
+    "stream",
+    "inference_mode",
+    "attempts",
+    "end_to_end_us",
+    "connected_us",
+    "queue_us",
+    "prefill_us",
+    "decode_us",
+    "frontend_us",
+    "time_to_first_token_us",
+    "prompt_tokens",
+    "cached_tokens",
+    "completion_tokens",
+    "decode_tokens",
+    "engine",
+    "simulated",
+)
+
+
+def dataset(contract: Contract, joined: Query) -> Query:
+    """Return the requests of `joined` that are in the contract's scope.
+
+    `joined` is what the store gives for a window as of an instant. Added columns: `at_us` (received,
+    microseconds since 1970), `judged_outcome` (after the contract's `outcomes`), one column a clock.
+    """
+    columns = [
+        *(sql(column) for column in _KEPT),
+        named(_judged_outcome(contract.outcomes), "judged_outcome"),
+        *clock_columns(contract.clock.start),
+    ]
+    conditions = all_of(_scope(contract))
+    return select(columns, joined, sql(f"WHERE {conditions.sql}", **conditions.parameters))
+
+
+def _scope(contract: Contract) -> list[Query]:
+    """Return the conditions of customer and scope; what a gateway did not log is in scope."""
+    conditions = [sql("tenant IN {tenants:Array(String)}", tenants=list(contract.customer.tenants))]
+    for column, name, wanted in (
+        ("model", "models", contract.scope.models),
+        ("route", "routes", contract.scope.routes),
+        ("region", "regions", contract.scope.regions),
+    ):
+        if wanted:
+            text = f"{column} IN {{{name}:Array(String)}}"
+            conditions.append(sql(text, **{name: ["", *wanted]}))
+    return conditions
+
+
+def _judged_outcome(rules: Sequence[OutcomeRule]) -> Query:
+    """Return the outcome after the contract's `outcomes`: the first rule that matches wins."""
+    if not rules:
+        return sql("outcome")
+    branches: list[Query] = []
+    for number, rule in enumerate(rules):
+        matches = []
+        if rule.status is not None:
+            matches.append(
+                sql(f"status = {{rule_{number}_status:UInt64}}", **{f"rule_{number}_status": rule.status})
+            )
+        if rule.error_code is not None:
+            name = f"rule_{number}_error_code"
+            matches.append(sql(f"error_code = {{{name}:String}}", **{name: rule.error_code}))
+        branches += [all_of(matches), sql(f"'{Outcome(rule.outcome)}'")]
+    arms = separated(", ", [*branches, sql("toString(outcome)")])
+    return sql(f"multiIf({arms.sql})", **arms.parameters)

@@ -1,0 +1,46 @@
+"""Own how sets of instants are tested in the engine, row by row: exactly, whatever their edges."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from fairclock.model import merge
+from fairclock.store import Query
+from sla.evaluation.fragments import sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairclock.model import Interval
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_BEFORE_ALL_US = -(2**62)
+
+
+def to_us(instant: datetime) -> int:
+    """Return the microseconds since 1970 of an aware instant, exactly."""
+    return (instant - _EPOCH) // _MICROSECOND
+
+
+def from_us(microseconds: int) -> datetime:
+    """Return the instant (UTC) of microseconds since 1970."""
+    return _EPOCH + microseconds * _MICROSECOND
+
+
+def inside(intervals: Iterable[Interval], *, name: str, column: str = "at_us") -> Query:
+    """Return the condition that `column` (microseconds since 1970) lies in one of the half-open `intervals`.
+
+    Each row is rounded down to the last edge not after it (a binary search), and counts if that edge is a
+    start; so the cost does not grow with the number of intervals and edges may be any microsecond.
+    """
+    disjoint = merge(intervals)
+    if not disjoint:
+        return sql("0")
+    starts = [to_us(each.start) for each in disjoint]
+    edges = sorted({_BEFORE_ALL_US, *starts, *(to_us(each.end) for each in disjoint)})
+    return Query(
+        sql=f"roundDown({column}, {{{name}_edges:Array(Int64)}}) IN {{{name}_starts:Array(Int64)}}",
+        parameters={f"{name}_edges": edges, f"{name}_starts": starts},
+    )

@@ -1,0 +1,56 @@
+"""Own which requests an objective looks at: its `where` as a condition, its `during` as a test of the instant.
+
+What was not measured or logged is in: a request whose tokens nobody counted is judged by every objective that
+might have meant it, so missing data never thins out a promise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sla.evaluation.fragments import all_of, sql
+from sla.evaluation.instants import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairclock.model import Interval
+    from fairclock.store import Query
+    from sla.contracts.where import TokenRange, Where
+
+
+def membership(where: Where, intervals: Sequence[Interval] | None, *, name: str) -> Query:
+    """Return the condition that a row belongs to an objective; `intervals` None means at any time.
+
+    `name` begins the names of the parameters.
+    """
+    conditions = [] if intervals is None else [inside(intervals, name=f"{name}_during")]
+    for column, wanted in (
+        ("model", where.models),
+        ("route", where.routes),
+        ("region", where.regions),
+        ("inference_mode", where.inference_mode),
+    ):
+        if wanted is not None:
+            parameter = f"{name}_{column}s"
+            conditions.append(sql(f"{column} IN {{{parameter}:Array(String)}}", **{parameter: ["", *wanted]}))
+    for column, span in (
+        ("prompt_tokens", where.prompt_tokens),
+        ("completion_tokens", where.completion_tokens),
+    ):
+        if span is not None:
+            conditions.append(_in_range(column, span, name=f"{name}_{column}"))
+    if where.stream is not None:
+        parameter = f"{name}_stream"
+        conditions.append(sql(f"ifNull(stream = {{{parameter}:UInt8}}, 1)", **{parameter: int(where.stream)}))
+    return all_of(conditions)
+
+
+def _in_range(column: str, span: TokenRange, *, name: str) -> Query:
+    tests = [sql(f"{column} >= {{{name}_lowest:UInt64}}", **{f"{name}_lowest": span.lowest})]
+    if span.highest is not None:
+        if span.highest < 0:
+            return sql(f"{column} IS NULL")
+        tests.append(sql(f"{column} <= {{{name}_highest:UInt64}}", **{f"{name}_highest": span.highest}))
+    both = all_of(tests)
+    return sql(f"ifNull({both.sql}, 1)", **both.parameters)

@@ -1,0 +1,65 @@
+"""Own which month is judged: its instants, cut to the term, and what of it has passed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairclock.errors import NotEvaluable, UsageError
+from fairclock.model import Interval
+from sla.calendars import period_of_month
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sla.contracts import Contract
+
+_MONTHS_PER_YEAR = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Month:
+    """One month of a contract: `period` lies within the term, `elapsed` is what of it had passed at as_of."""
+
+    label: str
+    period: Interval
+    elapsed: Interval
+    is_partial: bool
+    is_first: bool
+
+
+def month_of(contract: Contract, label: str, as_of: datetime) -> Month:
+    """Return the month ``2026-10`` of `contract`; NotEvaluable outside the term or before it has begun."""
+    whole = period_of_month(label, contract.zone)
+    try:
+        period = contract.month(label)
+    except UsageError as error:
+        raise NotEvaluable(
+            f"month {label}", error.problem, found=error.found, remedy="choose a month of the term"
+        ) from error
+    if as_of <= period.start:
+        raise NotEvaluable(
+            f"month {label}",
+            "it had not begun",
+            found=f"it begins {period.start.isoformat()}, the report is as of {as_of.isoformat()}",
+            remedy="wait for it, or choose an earlier month",
+        )
+    elapsed = Interval(start=period.start, end=min(period.end, as_of))
+    return Month(
+        label=label,
+        period=period,
+        elapsed=elapsed,
+        is_partial=period != whole,
+        is_first=not months_before(contract, label),
+    )
+
+
+def months_before(contract: Contract, label: str) -> list[str]:
+    """Return the months of the term before `label`, the latest first."""
+    year, number = map(int, label.split("-"))
+    first_day = contract.term.first_day
+    months: list[str] = []
+    while (year, number) > (first_day.year, first_day.month):
+        year, number = (year - 1, _MONTHS_PER_YEAR) if number == 1 else (year, number - 1)
+        months.append(f"{year:04d}-{number:02d}")
+    return months

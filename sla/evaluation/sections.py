@@ -1,0 +1,226 @@
+"""Own the sections of ``report.json``: each a function from counted values to plain JSON values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sla.contracts.objectives import (
+    AvailabilityObjective,
+    CostObjective,
+    LatencyObjective,
+    RateObjective,
+)
+from sla.evaluation.numbers import instant, mean_seconds, plain, ratio, seconds
+from sla.verdicts import Count, Reason, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sla.contracts import Contract
+    from sla.contracts.objectives import Objective
+    from sla.evaluation.breakdown import Phase
+    from sla.evaluation.coverage import Coverage
+    from sla.evaluation.daily import Day
+    from sla.evaluation.judged import Judged
+    from sla.evaluation.months import Month
+    from sla.evaluation.traffic import Traffic
+    from sla.evaluation.values import ClockRow, Delivered
+
+_HOUR_US = 3_600_000_000
+
+
+def contract_section(contract: Contract) -> dict[str, Any]:
+    """Return who promised what to whom, and under which version."""
+    return {
+        "id": contract.id,
+        "title": contract.title.model_dump(exclude_none=True),
+        "version_sha256": contract.version_sha256,
+        "provider": {"name": contract.provider.name},
+        "customer": {"name": contract.customer.name, "tenants": list(contract.customer.tenants)},
+        "term": {
+            "from": contract.term.first_day.isoformat(),
+            "to": contract.term.last_day.isoformat(),
+            "time_zone": contract.term.time_zone,
+        },
+        "clock": {"start": contract.clock.start},
+        "scope": {
+            "models": list(contract.scope.models),
+            "routes": list(contract.scope.routes),
+            "regions": list(contract.scope.regions),
+        },
+        "language": None if contract.language is None else {"authoritative": contract.language.authoritative},
+    }
+
+
+def period_section(contract: Contract, month: Month) -> dict[str, Any]:
+    """Return the month as instants and hours; 743 or 745 where the clocks change."""
+    hours, rest = divmod(month.period.length_us, _HOUR_US)
+    return {
+        "month": month.label,
+        "from": instant(month.period.start),
+        "to": instant(month.period.end),
+        "time_zone": contract.term.time_zone,
+        "hours": hours if rest == 0 else month.period.length_us / _HOUR_US,
+    }
+
+
+def traffic_section(traffic: Traffic) -> dict[str, Any]:
+    """Return the requests in scope by how they ended and how they were joined."""
+    return {
+        "admitted": traffic.admitted,
+        "unconfirmed": traffic.unconfirmed,
+        "quarantined": traffic.quarantined,
+        "ambiguous": traffic.ambiguous,
+        "retried": traffic.retried,
+        "outcomes": {str(outcome): count for outcome, count in traffic.outcomes.items()},
+    }
+
+
+def coverage_section(coverage: Coverage, traffic: Traffic, ok: int) -> dict[str, Any]:
+    """Return the ratios of time read through, and of `ok` requests with a usable engine row."""
+    return {
+        "gateway": ratio(coverage.gateway_us, coverage.elapsed_us),
+        "engine": ratio(coverage.engine_us, coverage.elapsed_us),
+        "joined": ratio(traffic.joined_ok, ok),
+    }
+
+
+def latency_section(rows: Sequence[ClockRow]) -> list[dict[str, Any]]:
+    """Return the percentiles of every clock, in seconds."""
+    return [
+        {
+            "clock": str(row.clock),
+            "n": row.count,
+            "p50": seconds(row.p50_us),
+            "p95": seconds(row.p95_us),
+            "p99": seconds(row.p99_us),
+            "p99_interval": _interval(row.p99_interval_us),
+            "max": seconds(row.max_us),
+        }
+        for row in rows
+    ]
+
+
+def breakdown_section(phases: Mapping[str, Phase] | None) -> dict[str, Any] | None:
+    """Return each phase's mean and share; each is rounded on its own, from exact values."""
+    if phases is None:
+        return None
+    return {
+        name: {"seconds": mean_seconds(phase.mean_us), "share": ratio(phase.share, 1)}
+        for name, phase in phases.items()
+    }
+
+
+def daily_section(days: Sequence[Day]) -> list[dict[str, Any]]:
+    """Return the P99 of each local day, with and without queueing."""
+    return [
+        {
+            "date": day.date.isoformat(),
+            "n": day.count,
+            "p99_with_queue": seconds(day.with_queue_us),
+            "p99_without_queue": seconds(day.without_queue_us),
+        }
+        for day in days
+    ]
+
+
+def objectives_section(
+    contract: Contract,
+    judged: Mapping[int, Judged],
+    delivered: Mapping[int, Delivered],
+    carried: Mapping[int, Count],
+) -> list[dict[str, Any]]:
+    """Return every objective of the file, in its order; those not evaluated are named and not measured."""
+    unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
+    return [
+        {
+            **_promised(objective, number),
+            **(
+                _found(
+                    judged[number], delivered[number], carried[number].counted(unknown_is_bad=unknown_is_bad)
+                )
+                if number in judged
+                else _NOT_FOUND
+            ),
+        }
+        for number, objective in enumerate(contract.objectives)
+    ]
+
+
+def unmeasured_section(contract: Contract) -> dict[str, Any]:
+    """Return the clause about unmeasured time as it was applied."""
+    unmeasured = contract.unmeasured
+    return {
+        "time": unmeasured.time,
+        "coverage_floor": float(unmeasured.coverage_floor),
+        "below_floor": unmeasured.below_floor,
+        "unknown_clock": unmeasured.unknown_clock,
+    }
+
+
+_NOT_FOUND = {
+    "n": None,
+    "violations": None,
+    "allowed": None,
+    "good": None,
+    "bad": None,
+    "unknown": None,
+    "carried": None,
+    "value": None,
+    "interval": None,
+    "verdict": str(Verdict.NOT_MEASURED),
+    "verdict_without_exclusions": str(Verdict.NOT_MEASURED),
+    "reason": str(Reason.NOT_EVALUATED),
+}
+
+
+def _promised(objective: Objective, number: int) -> dict[str, Any]:
+    clock, percentile, threshold = _threshold(objective)
+    where = objective.where.model_dump(mode="json", exclude_none=True)
+    return {
+        "name": objective.name,
+        "kind": objective.kind,
+        "clause": f"objectives[{number}]",
+        "clock": clock,
+        "percentile": percentile,
+        "threshold": threshold,
+        "during": None if objective.during is None else str(objective.during),
+        "where": where or None,
+    }
+
+
+def _threshold(objective: Objective) -> tuple[str | None, int | float | None, float | None]:
+    """Return (clock, percentile, threshold: seconds, a ratio, or the number promised)."""
+    match objective:
+        case LatencyObjective(latency=latency):
+            return str(latency.clock), plain(latency.percentile), seconds(latency.at_most_us)
+        case AvailabilityObjective(availability=availability):
+            return None, None, float(availability.target)
+        case RateObjective(rate=rate):
+            return rate.clock, None, float(rate.at_least)
+        case CostObjective(cost=cost):
+            return None, None, float(cost.at_most)
+
+
+def _found(judged: Judged, delivered: Delivered, carried: int) -> dict[str, Any]:
+    verdict, reason = str(judged.judgement.verdict), judged.judgement.reason
+    good = judged.counted - judged.over
+    is_latency = isinstance(judged.objective, LatencyObjective)
+    return {
+        "n": judged.counted,
+        "violations": judged.over,
+        "allowed": judged.allowed,
+        "good": good,
+        "bad": judged.over,
+        "unknown": judged.count.unknown,
+        "carried": carried,
+        "value": seconds(delivered.value_us) if is_latency else ratio(good, judged.counted),
+        "interval": _interval(delivered.interval_us),
+        "verdict": verdict,
+        "verdict_without_exclusions": verdict,
+        "reason": None if reason is Reason.COUNTED else str(reason),
+    }
+
+
+def _interval(bounds: tuple[int | None, int | None] | None) -> list[float | None] | None:
+    return None if bounds is None else [seconds(bound) for bound in bounds]
