@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
-from typing import Any, Protocol
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fairclock.errors import NotEvaluable
+
+if TYPE_CHECKING:
+    from datetime import date
 
 _PRACTICE_GIVEN_UP_BEFORE = 2018
 """Where the last moved workday on record is older than this, days are no longer moved."""
@@ -66,9 +69,7 @@ class HolidayCalendar:
 
 def library_version() -> str:
     """Return the version of the library that knows the dates."""
-    import holidays  # noqa: PLC0415
-
-    return str(holidays.__version__)
+    return version("holidays")
 
 
 def country_codes() -> frozenset[str]:
@@ -103,6 +104,11 @@ def year_of_holidays(code: str, year: int, *, makeup_workdays: bool) -> YearOfHo
         )
     makeup = tuple(sorted(day for day in dates.weekend_workdays if day.year == year))
     return YearOfHolidays(off=off, makeup=makeup if makeup_workdays else (), weekend=frozenset(dates.weekend))
+
+
+def moves_workdays(code: str) -> bool:
+    """Tell whether a calendar has ever moved workdays (调休)."""
+    return _last_year_on_record(_from_library(code, _PRACTICE_GIVEN_UP_BEFORE)) is not None
 
 
 def _from_library(code: str, year: int) -> Any:

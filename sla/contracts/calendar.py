@@ -1,5 +1,8 @@
 """Own the calendar clause: named periods, and the holidays that `workdays` rests on."""
 
+# Clauses read their annotations when the program runs.
+# ruff: noqa: TC001
+
 from __future__ import annotations
 
 from pydantic import ConfigDict, Field

@@ -1,5 +1,8 @@
 """Own the contract as a value: one version of one file, as it was understood."""
 
+# Clauses read their annotations when the program runs.
+# ruff: noqa: TC001
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -57,7 +60,7 @@ class Contract(Clause):
     quota: Quota | None = None
     retries: RetriesClause = Retries()
     outcomes: tuple[OutcomeRule, ...] = ()
-    calendar: CalendarClause = CalendarClause()
+    calendar: CalendarClause = CalendarClause.model_validate({})
     objectives: Annotated[tuple[Objective, ...], Field(min_length=1)]
     exclusions: Exclusions = Exclusions()
     insufficient: Insufficient

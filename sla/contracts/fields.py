@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from fairclock.model import Outcome
 from sla.calendars import DaySelection, zone_of
+from sla.calendars.zones import zone_names
 from sla.contracts.quantities import (
     QuantityError,
     decimal_text,
@@ -116,8 +117,6 @@ def _flag(text: str) -> bool:
 
 
 def _zone(text: str) -> str:
-    from sla.calendars.zones import zone_names  # noqa: PLC0415
-
     try:
         zone_of(text)
     except ValueError as error:
@@ -143,10 +142,6 @@ def _outcome(text: str) -> Outcome:
     if text not in names:
         raise QuantityError("is not an outcome", one_of(text, names))
     return Outcome(text)
-
-
-def _length_texts(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
 
 
 _DURATION = r"[0-9]+(?:\.[0-9]+)?(?:us|ms|s|m|h|d)"

@@ -1,5 +1,8 @@
 """Own the clauses that frame the promises: parties, term, period, scope, clock, quota, retries, outcomes."""
 
+# Clauses read their annotations when the program runs.
+# ruff: noqa: TC001
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal

@@ -25,6 +25,9 @@ _COUNT = re.compile(r"[0-9]{1,18}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])|24:00")
 _MINUTES_PER_HOUR = 60
+_HUNDRED = 100
+_MOST_PLACES = 40
+_YEARS = range(2000, 2200)
 
 
 class QuantityError(ValueError):
@@ -113,7 +116,7 @@ def read_percentile(text: str) -> Fraction:
         remedy = f"write {bare}" if _NUMBER.fullmatch(bare) else "write a number, such as 99 or 99.9"
         raise QuantityError("is not a percentile", remedy)
     value = Fraction(text)
-    if not 0 < value <= 100:  # noqa: PLR2004
+    if not 0 < value <= _HUNDRED:
         raise QuantityError("is not between 0 and 100", "write a percentile such as 95, 99 or 99.9")
     return value
 
@@ -122,7 +125,7 @@ def decimal_text(value: Fraction) -> str:
     """Write a fraction whose decimals end as those decimals; others as a quotient."""
     places = 0
     scaled = value
-    while scaled.denominator != 1 and places < 40:  # noqa: PLR2004
+    while scaled.denominator != 1 and places < _MOST_PLACES:
         places += 1
         scaled = value * 10**places
     if scaled.denominator != 1:
@@ -136,9 +139,12 @@ def read_date(text: str) -> date:
     """Read ``2026-01-31``."""
     if _DATE.fullmatch(text):
         try:
-            return date.fromisoformat(text)
+            day = date.fromisoformat(text)
         except ValueError as error:
             raise QuantityError("is a date that does not exist", "check month and day") from error
+        if day.year in _YEARS:
+            return day
+        raise QuantityError("is not in a year that can be measured", "write a year from 2000 to 2199")
     raise QuantityError("is not a date", "write year, month and day, such as 2026-01-31")
 
 

@@ -52,18 +52,18 @@ def _cap(value: Any) -> Cap:
 class AfterMonthEnd(NamedTuple):
     """A date counted from the end of the month."""
 
-    count: int
+    number: int
     unit: str
 
     def __str__(self) -> str:
-        return f"{self.count} {self.unit}{'' if self.count == 1 else 's'} after month end"
+        return f"{self.number} {self.unit}{'' if self.number == 1 else 's'} after month end"
 
 
 def _after_month_end(value: Any) -> AfterMonthEnd:
     match = _AFTER_MONTH.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise refuse("is not a date after the month", "write, for example, 5 workdays after month end")
-    return AfterMonthEnd(count=int(match[1]), unit=match[2])
+    return AfterMonthEnd(number=int(match[1]), unit=match[2])
 
 
 CapClause = Annotated[

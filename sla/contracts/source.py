@@ -138,7 +138,7 @@ class _Builder:
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         text: str = node.value
-        if text in _NULLS and node.style is None:
+        if text in _NULLS and getattr(node, "style", None) is None:
             self._problem(path, "has no value", remedy=_remedy_for_nothing(path))
             return None
         return text

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from sla.contracts.calendar import CalendarClause, PeriodRule
 from sla.contracts.clause_examples import example_for
 from sla.contracts.clauses import TAG_MARK, Clause
+from sla.contracts.consistency.answers import OPEN_QUESTION
 from sla.contracts.contract import Contract
 from sla.contracts.fields import PROBLEM
 from sla.contracts.objectives import FORMULAS, KINDS, TAGGED
@@ -51,19 +52,23 @@ def _problem(error: ErrorDetails) -> Problem:
         return _missing(path)
     if kind == "extra_forbidden":
         return _unknown(path, _model_at(error["loc"][:-1]))
+    of_kind = _BY_TYPE.get(kind, _not_of_shape)
+    return of_kind(path, error)
+
+
+def _of_value(path: Path, error: ErrorDetails) -> Problem:
+    found, context = found_text(error["input"]), error["ctx"]
+    return Problem(path=path, problem=context["problem"], found=found, remedy=context["remedy"])
+
+
+def _empty(path: Path, error: ErrorDetails) -> Problem:
+    del error
+    return Problem(path=path, problem="is an empty list", remedy=_write(path))
+
+
+def _not_of_shape(path: Path, error: ErrorDetails) -> Problem:
+    shape = "a list" if error["type"] == "tuple_type" else "a mapping of keys and values"
     found = found_text(error["input"])
-    if kind == PROBLEM:
-        context = error["ctx"]
-        return Problem(path=path, problem=context["problem"], found=found, remedy=context["remedy"])
-    if kind in {"literal_error", "enum"}:
-        return _not_a_choice(path, error)
-    if kind == "no_kind":
-        return _no_kind(path, error["input"])
-    if kind == "no_formula":
-        return _no_formula(path, error["input"])
-    if kind == "too_short":
-        return Problem(path=path, problem="is an empty list", remedy=_write(path))
-    shape = {"tuple_type": "a list", "list_type": "a list"}.get(kind, "a mapping of keys and values")
     return Problem(path=path, problem=f"is not {shape}", found=found, remedy=_write(path))
 
 
@@ -74,7 +79,7 @@ def _write(path: Path) -> str:
 
 def _missing(path: Path) -> Problem:
     asked = words_of(path) in ASKED
-    problem = "is a question that the contract leaves open" if asked else "is missing"
+    problem = OPEN_QUESTION if asked else "is missing"
     return Problem(path=path, problem=problem, remedy=_write(path), asked=asked)
 
 
@@ -92,7 +97,8 @@ def _not_a_choice(path: Path, error: ErrorDetails) -> Problem:
     return Problem(path=path, problem="is none of its choices", found=found_text(value), remedy=remedy)
 
 
-def _no_kind(path: Path, value: Any) -> Problem:
+def _no_kind(path: Path, error: ErrorDetails) -> Problem:
+    value = error["input"]
     if not isinstance(value, dict):
         return Problem(
             path=path,
@@ -111,7 +117,8 @@ def _no_kind(path: Path, value: Any) -> Problem:
     )
 
 
-def _no_formula(path: Path, value: Any) -> Problem:
+def _no_formula(path: Path, error: ErrorDetails) -> Problem:
+    value = error["input"]
     if not isinstance(value, dict):
         return Problem(
             path=path,
@@ -129,6 +136,15 @@ def _no_formula(path: Path, value: Any) -> Problem:
         found=found_text(formula),
         remedy=one_of(str(formula), FORMULAS),
     )
+
+
+_BY_TYPE = {
+    PROBLEM: _of_value,
+    "literal_error": _not_a_choice,
+    "no_kind": _no_kind,
+    "no_formula": _no_formula,
+    "too_short": _empty,
+}
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
