@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from enum import IntEnum, StrEnum
-from typing import cast
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
@@ -39,7 +38,7 @@ def success(content_type: ContentType, *, rejected: int) -> bytes:
     if rejected:
         response.partial_success.rejected_spans = rejected
         response.partial_success.error_message = _DEAD_LETTERS
-    return cast("bytes", response.SerializeToString())
+    return response.SerializeToString()
 
 
 def failure(content_type: ContentType, code: Code, message: str) -> bytes:

@@ -37,7 +37,9 @@ class ListeningCoverage:
     def observe(self, ends_ns: Iterable[int], *, listened_seconds: float) -> None:
         """Take the ends of one request's spans; `listened_seconds` is how long the receiver has been up."""
         allowed_us = int(listened_seconds * _US_PER_SECOND) + _ALLOWANCE_US
-        for end_us in sorted({end_ns // _NS_PER_US for end_ns in ends_ns if _EARLIEST_NS <= end_ns < _LATEST_NS}):
+        for end_us in sorted(
+            {end_ns // _NS_PER_US for end_ns in ends_ns if _EARLIEST_NS <= end_ns < _LATEST_NS}
+        ):
             self._add(end_us, allowed_us)
 
     def take_new(self) -> list[Interval]:

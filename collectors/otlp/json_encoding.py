@@ -29,6 +29,7 @@ from collectors.otlp.problems import MalformedRequest
 _TRACE_ID_BYTES = 16
 _SPAN_ID_BYTES = 8
 _LARGEST_INTEGER = 2**64
+_RESOURCE_SPANS = ("resourceSpans", "resource_spans")
 _OTHER_SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics", "resourceProfiles")
 
 
@@ -45,11 +46,11 @@ def decode_json(body: bytes | str) -> EngineLines:
     if not isinstance(request, dict):
         raise MalformedRequest("the JSON is not an object with resourceSpans")
     reading = _Reading()
-    if _either(request, "resourceSpans", "resource_spans") is None and request:
-        if not any(key in request for key in _OTHER_SIGNALS):
+    if request and request.keys().isdisjoint(_RESOURCE_SPANS):
+        if request.keys().isdisjoint(_OTHER_SIGNALS):
             raise MalformedRequest("the JSON object has no resourceSpans")
         reading.ignored += 1
-    for resource_spans in reading.objects(request, "resourceSpans", "resource_spans"):
+    for resource_spans in reading.objects(request, *_RESOURCE_SPANS):
         resource = resource_spans.get("resource")
         attributes = resource.get("attributes") if isinstance(resource, dict) else None
         engine = engine_of(_scalars(attributes, RESOURCE_ATTRIBUTES))

@@ -1,6 +1,7 @@
 """Which event time a receiver has read through."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -57,7 +58,9 @@ HOUR, MONTH = 3600, 30 * 86400
             [(0, 9)],
             id="clocks that are not set cover nothing and cost nothing",
         ),
-        pytest.param([(0, [0, 3]), (5, [MONTH]), (8, [7])], [(0, 7)], id="a span from the future costs nothing"),
+        pytest.param(
+            [(0, [0, 3]), (5, [MONTH]), (8, [7])], [(0, 7)], id="a span from the future costs nothing"
+        ),
     ],
 )
 def test_coverage(requests, covered):
@@ -68,7 +71,7 @@ def test_coverage(requests, covered):
 def test_with_one_allowance_order_does_not_matter(requests, listened):
     """Sorted ends whose gaps are allowed are covered, however they arrived."""
     ends = sorted({end for request in requests for end in request})
-    pairs = zip(ends, ends[1:], strict=False)
+    pairs = pairwise(ends)
     gaps = sum(after - before for before, after in pairs if after - before <= listened + 60)
     covered = seconds_covered(*((listened, request) for request in requests))
     assert sum(end - start for start, end in covered) == pytest.approx(gaps)

@@ -1,0 +1,80 @@
+"""Own OTLP over gRPC: ``TraceService/Export``."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NoReturn
+
+import grpc
+
+from collectors.otlp.addresses import Address, bind
+from collectors.otlp.answers import ContentType, success
+from collectors.otlp.bodies import LARGEST_BODY_BYTES
+from collectors.otlp.problems import RequestProblem
+from collectors.otlp.protobuf import decode_protobuf
+from fairclock.errors import FairclockError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from collectors.otlp.engine_lines import EngineLines
+
+_SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
+_THREADS = 64  # each waits for the store; the more wait, the larger the next batch
+_MOST_AT_ONCE = 256
+_GRACE_SECONDS = 5
+
+
+class GrpcServer:
+    """Listen on `address`; `commit` blocks until the lines are safe and returns the rejected count.
+
+    Raises `UsageError` where the address is taken.
+    """
+
+    def __init__(self, commit: Callable[[EngineLines], int], address: Address, *, option: str) -> None:
+        self._commit = commit
+        self._server = grpc.server(
+            ThreadPoolExecutor(_THREADS, thread_name_prefix="otlp-grpc"),
+            options=[
+                (
+                    "grpc.so_reuseport",
+                    0,
+                ),  # else a second receiver on the port takes half of the spans, unseen
+                ("grpc.max_receive_message_length", LARGEST_BODY_BYTES),
+            ],
+            maximum_concurrent_rpcs=_MOST_AT_ONCE,
+        )
+        # Bytes in, bytes out: a span that protobuf's parser refuses must not cost its request.
+        handlers = {"Export": grpc.unary_unary_rpc_method_handler(self._export)}
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, handlers),))
+        if address.port:
+            bind(address, option=option).close()  # says why not, where gRPC says only that
+        try:
+            port = self._server.add_insecure_port(str(address))
+        except RuntimeError as error:
+            raise UsageError(
+                option, f"cannot listen on {address}", remedy="choose another address"
+            ) from error
+        self.address = Address(host=address.host, port=port)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._server.start()
+
+    def stop(self) -> None:
+        """Answer what was begun, then close."""
+        self._server.stop(_GRACE_SECONDS).wait()
+
+    def _export(self, body: bytes, context: grpc.ServicerContext) -> bytes:
+        try:
+            rejected = self._commit(decode_protobuf(body))
+        except RequestProblem as problem:
+            _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(problem))
+        except FairclockError as error:
+            _abort(context, grpc.StatusCode.UNAVAILABLE, str(error))
+        return success(ContentType.PROTOBUF, rejected=rejected)
+
+
+def _abort(context: grpc.ServicerContext, code: grpc.StatusCode, details: str) -> NoReturn:
+    context.abort(code, details)
+    raise AssertionError("abort raises")
