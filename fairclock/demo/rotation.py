@@ -20,7 +20,9 @@ _LEVEL = 1
 _BUFFER_BYTES = 1 << 18
 
 
-def write_daily(lines: Iterable[tuple[int, bytes]], *, name: str, month: Month, folder: Path) -> list[Path]:
+def write_daily(
+    lines: Iterable[tuple[int, bytes]], *, name: str, month: Month, folder: Path
+) -> tuple[Path, ...]:
     """Write `lines` (Unix milliseconds, line), in order of time, as ``NAME-2026-10-01.jsonl.gz`` and so on.
 
     A line belongs to the local day of its time; the month's last day takes all that comes later and stays
@@ -43,7 +45,7 @@ def write_daily(lines: Iterable[tuple[int, bytes]], *, name: str, month: Month, 
                 file.write(upcoming[1] + b"\n")
                 upcoming = next(rest, None)
         paths.append(path)
-    return paths
+    return tuple(paths)
 
 
 @contextmanager

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairclock.demo.engine import EngineShape
-from fairclock.demo.gateway import Pool
+from fairclock.demo.gateway import GatewayRules, Pool
 from fairclock.demo.incidents import Incident, Mishap
 from fairclock.demo.tenants import LARGE, SMALL
+from fairclock.demo.trace import MODEL as RECORDED
 
 if TYPE_CHECKING:
     from fairclock.demo.month import Month
@@ -17,6 +18,20 @@ _LARGE_SHAPE = EngineShape(max_num_seqs=6, step_seconds=0.018, prefill_tokens_pe
 _SMALL_SHAPE = EngineShape(
     max_num_seqs=6, step_seconds=0.012, sequence_seconds=0.0003, prefill_tokens_per_second=10_000.0
 )
+_TRACE_SHAPE = EngineShape(
+    max_num_seqs=20,
+    step_tokens=2_048,
+    prefill_tokens_per_second=20_000.0,
+    kv_tokens=400_000,
+    max_queued=100_000,
+)
+TRACE_REPLICAS = 2
+TRACE_RULES = GatewayRules(read_timeout_seconds=600.0)
+
+
+def trace_pools(replicas: int) -> tuple[Pool, ...]:
+    """Return the engines for recorded arrivals; two of them are just enough for an hour of chat."""
+    return (Pool(model=RECORDED, replicas=replicas, shape=_TRACE_SHAPE),)
 
 
 def pools(*, requests: int) -> tuple[Pool, ...]:
@@ -46,8 +61,8 @@ def incidents(month: Month, *, engines: tuple[Pool, ...]) -> tuple[Incident, ...
         # One of two engines is lost in the morning peak; the other carries everything.
         Incident(at=at(6, 9, 52), mishap=Mishap.CRASH, replica=1, down_seconds=1_740, cold_seconds=120),
         # The small model's engine accepts and says nothing, until somebody restarts it.
-        Incident(at=at(10, 20, 15), mishap=Mishap.HANG, replica=small, hang_seconds=200),
-        Incident(at=at(10, 20, 15) + 200, mishap=Mishap.CRASH, replica=small, down_seconds=240),
+        Incident(at=at(10, 20, 15), mishap=Mishap.HANG, replica=small, hang_seconds=240),
+        Incident(at=at(10, 20, 15) + 240, mishap=Mishap.CRASH, replica=small, down_seconds=900),
         # A crash at night, under the batch job.
         Incident(at=at(13, 2, 10), mishap=Mishap.CRASH, replica=small, down_seconds=180, cold_seconds=150),
     )

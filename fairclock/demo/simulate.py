@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairclock.demo.arrivals import random_traffic
+from fairclock.demo.contract_files import MONTH_CONTRACTS, TRACE_CONTRACTS, write_contracts
 from fairclock.demo.gateway import Gateway, GatewayRules
 from fairclock.demo.ids import Ids
-from fairclock.demo.month import Month, month_of
+from fairclock.demo.month import month_of
 from fairclock.demo.nginx_lines import gateway_lines
 from fairclock.demo.rotation import write_daily
-from fairclock.demo.scenario import incidents, pools
+from fairclock.demo.scenario import TRACE_RULES, incidents, pools, trace_pools
 from fairclock.demo.spans import engine_lines
 from fairclock.demo.tenants import TENANTS
+from fairclock.demo.trace import recorded_traffic
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fairclock.demo.gateway import Run
+    from fairclock.demo.month import Month
+    from fairclock.demo.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,24 @@ class Simulated:
     requests: int
     gateway_files: tuple[Path, ...]
     engine_files: tuple[Path, ...]
+    contracts: tuple[Path, ...]
+
+
+def simulate(*, out: Path, month: str, requests: int, seed: int) -> Simulated:
+    """Simulate `requests` requests in `month`; equal arguments give equal files.
+
+    Writes ``OUT/raw/gateway-DAY.jsonl[.gz]``, ``OUT/raw/engine-DAY.jsonl[.gz]`` and ``OUT/contracts/*.yaml``.
+    """
+    calendar = month_of(month)
+    run = run_month(month=calendar, requests=requests, seed=seed)
+    return _write(run, month=calendar, out=out, seed=seed, contracts=MONTH_CONTRACTS)
+
+
+def simulate_trace(*, out: Path, trace: Trace, replicas: int, seed: int) -> Simulated:
+    """Play the recorded arrivals of `trace` through `replicas` engines; files as `simulate` writes them."""
+    traffic = recorded_traffic(trace, seed=seed)
+    run = Gateway(traffic=traffic, pools=trace_pools(replicas), rules=TRACE_RULES).run(())
+    return _write(run, month=trace.month, out=out, seed=seed, contracts=TRACE_CONTRACTS)
 
 
 def run_month(*, month: Month, requests: int, seed: int) -> Run:
@@ -41,25 +63,15 @@ def run_month(*, month: Month, requests: int, seed: int) -> Run:
     return gateway.run(incidents(month, engines=engines))
 
 
-def write_raw(run: Run, *, month: Month, folder: Path, seed: int) -> Simulated:
-    """Write the logs of `run` into `folder`: ``gateway-DAY.jsonl[.gz]`` and ``engine-DAY.jsonl[.gz]``."""
-    folder.mkdir(parents=True, exist_ok=True)
+def _write(run: Run, *, month: Month, out: Path, seed: int, contracts: tuple[str, ...]) -> Simulated:
+    raw = out / "raw"
+    raw.mkdir(parents=True, exist_ok=True)
     random = np.random.default_rng([seed, 1])
     ids = Ids.drawn(random, run.traffic)
     return Simulated(
         month=month,
         requests=run.traffic.size,
-        gateway_files=tuple(
-            write_daily(gateway_lines(run, ids, random), name="gateway", month=month, folder=folder)
-        ),
-        engine_files=tuple(
-            write_daily(engine_lines(run, ids, random), name="engine", month=month, folder=folder)
-        ),
+        gateway_files=write_daily(gateway_lines(run, ids, random), name="gateway", month=month, folder=raw),
+        engine_files=write_daily(engine_lines(run, ids, random), name="engine", month=month, folder=raw),
+        contracts=write_contracts(contracts, month=month, folder=out / "contracts"),
     )
-
-
-def simulate(*, out: Path, month: str, requests: int, seed: int) -> Simulated:
-    """Simulate `requests` requests in `month` and write their logs to ``OUT/raw``; equal seeds, equal bytes."""
-    calendar = month_of(month)
-    run = run_month(month=calendar, requests=requests, seed=seed)
-    return write_raw(run, month=calendar, folder=out / "raw", seed=seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from fairclock.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from fairclock.demo.month import Month
 
 COLUMNS = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
@@ -25,15 +28,23 @@ TENANT = Tenant(name="trace", model=MODEL, requests_per_second=1e6, request_burs
 _INSTANT = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)?")
 
 
-def recorded_traffic(path: Path, *, seed: int) -> tuple[Month, Traffic]:
-    """Read ``TIMESTAMP,ContextTokens,GeneratedTokens`` rows; times without a zone are UTC, and are kept.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """Recorded requests of one calendar month (UTC), by time of arrival."""
 
-    All rows must lie in one calendar month (UTC), which is returned with them. `seed` draws only what a
-    recording does not say: the milliseconds on the way to the engine and back.
+    month: Month
+    received_seconds: NDArray[np.float64]  # since the month began
+    prompt_tokens: NDArray[np.int64]
+    completion_tokens: NDArray[np.int64]
+
+
+def read_trace(path: Path) -> Trace:
+    """Read ``TIMESTAMP,ContextTokens,GeneratedTokens`` rows; times without a zone are UTC.
+
+    Raises InputError for what is no trace, and for rows of more than one calendar month.
     """
     rows = sorted(_rows(path))
-    first = datetime.fromtimestamp(rows[0][0], UTC)
-    month = month_of(f"{first:%Y-%m}", zone="UTC")
+    month = month_of(f"{datetime.fromtimestamp(rows[0][0], UTC):%Y-%m}", zone="UTC")
     received = np.array(
         [seconds - month.epoch_seconds + nanoseconds / 1e9 for seconds, nanoseconds, _, _ in rows]
     )
@@ -42,23 +53,35 @@ def recorded_traffic(path: Path, *, seed: int) -> tuple[Month, Traffic]:
         raise InputError(
             str(path),
             "the rows span more than one calendar month (UTC)",
-            found=f"{first:%Y-%m-%d} to {last:%Y-%m-%d}",
+            found=f"{month.name} to {last:%Y-%m}",
             remedy="cut the file into months",
         )
-    size = len(rows)
-    prompt = np.array([context for _, _, context, _ in rows], dtype=np.int64)
-    return month, Traffic(
-        epoch_seconds=month.epoch_seconds,
-        tenants=(TENANT,),
+    return Trace(
+        month=month,
         received_seconds=received,
-        tenant=np.zeros(size, dtype=np.int16),
-        prompt_tokens=prompt,
+        prompt_tokens=np.array([context for _, _, context, _ in rows], dtype=np.int64),
         completion_tokens=np.array([generated for _, _, _, generated in rows], dtype=np.int64),
+    )
+
+
+def recorded_traffic(trace: Trace, *, seed: int) -> Traffic:
+    """Return `trace` as traffic of one tenant whose clients wait for ever.
+
+    `seed` draws only what a recording does not say: the milliseconds on the way to the engine and back.
+    """
+    size = len(trace.received_seconds)
+    return Traffic(
+        epoch_seconds=trace.month.epoch_seconds,
+        tenants=(TENANT,),
+        received_seconds=trace.received_seconds,
+        tenant=np.zeros(size, dtype=np.int16),
+        prompt_tokens=trace.prompt_tokens,
+        completion_tokens=trace.completion_tokens,
         stream=np.zeros(size, dtype=np.bool_),
         malformed=np.zeros(size, dtype=np.bool_),
         patience_seconds=np.full(size, np.inf),
         leaves_after_tokens=np.zeros(size, dtype=np.int64),
-        path=PathTimes.drawn(np.random.default_rng(seed), prompt),
+        path=PathTimes.drawn(np.random.default_rng(seed), trace.prompt_tokens),
     )
 
 
@@ -88,19 +111,19 @@ def _rows(path: Path) -> list[tuple[int, int, int, int]]:
 def _row(row: list[str], *, where: str) -> tuple[int, int, int, int]:
     if len(row) != len(COLUMNS):
         raise InputError(where, "a row needs three fields", found=",".join(row)[:80])
-    instant = _INSTANT.fullmatch(row[0])
+    match = _INSTANT.fullmatch(row[0])
     try:
-        if instant is None:
-            raise ValueError(row[0])
-        moment = datetime.fromisoformat(instant[1] + (instant[3] or "Z"))
-    except ValueError as error:
+        moment = datetime.fromisoformat(match[1] + (match[3] or "Z")) if match else None
+    except ValueError:  # the 31st of June
+        moment = None
+    if match is None or moment is None:
         raise InputError(
             where, "not an instant", found=row[0][:40], remedy="write 2023-11-16 18:17:03.9799600"
-        ) from error
+        )
     counts = [int(text) if text.isascii() and text.isdigit() else 0 for text in row[1:]]
     if min(counts) < 1:
         raise InputError(
             where, "token counts must be whole numbers of at least 1", found=f"{row[1]},{row[2]}"[:40]
         )
-    nanoseconds = int((instant[2] or "0").ljust(9, "0"))
+    nanoseconds = int((match[2] or "0").ljust(9, "0"))
     return int(moment.timestamp()), nanoseconds, counts[0], counts[1]

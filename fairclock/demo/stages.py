@@ -1,0 +1,122 @@
+"""Own the demonstration from simulated logs to reports, stage by stage, with the time each took."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from collectors.gateway.files import ingest_gateway_files
+from collectors.otlp.files import ingest_otlp_files
+from fairclock import __version__
+from fairclock.documents.fonts import describe
+from fairclock.store import IngestCounts, open_store
+from sla.contracts import load_contract
+from sla.evaluation import evaluate
+from sla.reports import FORMATS, LANGUAGES, write_reports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from fairclock.demo.simulate import Simulated
+    from fairclock.demo.workspace import Workspace
+    from fairclock.store import Store
+
+SOURCE = "demo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One thing that was done, and how long it took."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demonstration:
+    """What a demonstration found and wrote."""
+
+    simulated: Simulated
+    gateway: IngestCounts
+    engine: IngestCounts
+    hours_sealed: int
+    reports: tuple[dict[str, Any], ...]  # report.json of each contract
+    files: tuple[Path, ...]
+    stages: tuple[Stage, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Stopwatch:
+    """Announces stages and times them; `clock` counts seconds from any instant."""
+
+    clock: Callable[[], float]
+    announce: Callable[[str], None]
+    stages: list[Stage] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time what is done inside."""
+        self.announce(name)
+        began = self.clock()
+        yield
+        self.stages.append(Stage(name=name, seconds=self.clock() - began))
+
+
+def demonstrate(
+    *, workspace: Workspace, simulation: Callable[[Path], Simulated], stopwatch: Stopwatch
+) -> Demonstration:
+    """Let `simulation` write its logs, and take them through collectors, store, evaluation and reports."""
+    with stopwatch.stage("simulate"):
+        simulated = simulation(workspace.root)
+    with open_store(f"chdb://{workspace.store}") as store:
+        month = simulated.month.interval
+        with stopwatch.stage("ingest gateway"):
+            gateway = ingest_gateway_files(
+                store,
+                [str(path) for path in simulated.gateway_files],
+                source=SOURCE,
+                covers=month,
+                progress=None,
+            )
+        with stopwatch.stage("ingest spans"):
+            engine = ingest_otlp_files(
+                store,
+                [str(path) for path in simulated.engine_files],
+                source=SOURCE,
+                covers=month,
+                progress=None,
+            )
+        with stopwatch.stage("join and seal"):
+            hours = store.seal()
+        with stopwatch.stage("evaluate"):
+            reports = [_evaluated(store, path, simulated.month.name) for path in simulated.contracts]
+    with stopwatch.stage("write reports"):
+        files = [
+            path
+            for report in reports
+            for path in write_reports(
+                report, formats=FORMATS, languages=LANGUAGES, directory=workspace.reports
+            )
+        ]
+    return Demonstration(
+        simulated=simulated,
+        gateway=gateway,
+        engine=engine,
+        hours_sealed=hours,
+        reports=tuple(reports),
+        files=tuple(files),
+        stages=tuple(stopwatch.stages),
+    )
+
+
+def _evaluated(store: Store, contract: Path, month: str) -> dict[str, Any]:
+    return evaluate(
+        store,
+        load_contract(contract),
+        month=month,
+        as_of=store.watermark(),
+        software_version=__version__,
+        fonts=describe(),
+    )
