@@ -13,6 +13,7 @@ from sla.percentiles import rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from fairclock.demo.live.clients import Observation
     from fairclock.demo.live.engine import QueueCounter
@@ -27,6 +28,7 @@ MOST_QUEUE_DIFFERENCE_RATIO = 0.01
 class Row:
     """What Fairclock stored of one request."""
 
+    received_at: datetime
     trace_id: str
     request_id: str
     outcome: str
@@ -44,7 +46,7 @@ class Row:
 def rows_query(requests: Query) -> Query:
     """Return the query for the columns of `Row`, from the store's joined requests, in time order."""
     return Query(
-        sql="SELECT lower(hex(trace_id)), request_id, outcome, engine, end_to_end_us, queue_us,"  # noqa: S608
+        sql="SELECT received_at, lower(hex(trace_id)), request_id, outcome, engine, end_to_end_us, queue_us,"  # noqa: S608
         f" completion_tokens FROM ({requests.sql}) ORDER BY received_at, trace_id",
         parameters=requests.parameters,
     )
@@ -54,6 +56,7 @@ def read_rows(rows: Iterable[tuple[Any, ...]]) -> list[Row]:
     """Return the rows of `rows_query` as values."""
     return [
         Row(
+            received_at=received_at,
             trace_id=trace_id,
             request_id=request_id,
             outcome=outcome,
@@ -62,7 +65,7 @@ def read_rows(rows: Iterable[tuple[Any, ...]]) -> list[Row]:
             queue_us=queue_us,
             completion_tokens=completion_tokens,
         )
-        for trace_id, request_id, outcome, engine, end_to_end_us, queue_us, completion_tokens in rows
+        for received_at, trace_id, request_id, outcome, engine, end_to_end_us, queue_us, completion_tokens in rows
     ]
 
 

@@ -60,9 +60,7 @@ class Engine:
 
 
 def make_model(*, python: Path, directory: Path, output: Path) -> None:
-    """Make the tiny model with vLLM's Python; a model made earlier is used as it is."""
-    if (directory / "model.safetensors").exists():
-        return
+    """Make the tiny model in `directory` with vLLM's Python; what that says goes to `output`."""
     output.parent.mkdir(parents=True, exist_ok=True)
     with output.open("wb") as sink:
         try:

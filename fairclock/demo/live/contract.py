@@ -1,0 +1,59 @@
+"""Own the live demonstration's contract and the report that is made of its traffic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairclock import __version__
+from sla.contracts import load_contract
+from sla.evaluation import evaluate
+from sla.reports import write_reports
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from fairclock.store import Store
+
+_CONTRACT = """\
+# The contract of the live demonstration: what two clients of this machine are promised for one day.
+# It runs for minutes, so its coverage of the day is small: it is printed, and decides nothing here.
+apiVersion: fairclock/v1
+kind: Contract
+id: live
+title: {{en: Live demonstration, zh: 实测演示}}
+language: {{authoritative: en}}
+provider: {{name: vLLM on this machine}}
+customer: {{name: The demonstration's clients, tenants: [acme, globex, bursty]}}
+term: {{from: {first}, to: {last}, time_zone: UTC}}
+scope: {{routes: [/v1/chat/completions, /v1/completions]}}
+clock: {{start: received}}
+objectives:
+  - {{name: p99, latency: {{clock: end_to_end, percentile: 99, at_most: 500ms}}}}
+  - {{name: p99-inference, latency: {{clock: inference, percentile: 99, at_most: 500ms}}}}
+  - {{name: queue-cap, latency: {{clock: queue, percentile: 95, at_most: 500ms}}}}
+  - {{name: outside-cap, latency: {{clock: outside, percentile: 99, at_most: 800ms}}}}
+  - {{name: first-token, latency: {{clock: time_to_first_token, percentile: 99, at_most: 1s}}, where: {{stream: true}}}}
+  - {{name: availability, availability: {{formula: request_ratio, target: 99%}}}}
+insufficient: {{below: 20, verdict: void}}
+unmeasured: {{time: void, coverage_floor: 0%, below_floor: void, unknown_clock: bad}}
+"""
+
+
+def write_contract(directory: Path, *, first: datetime, last: datetime) -> Path:
+    """Write the contract for the days (UTC) from `first` to `last` and return its path."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "live.yaml"
+    path.write_text(_CONTRACT.format(first=first.date(), last=last.date()), encoding="utf-8")
+    return path
+
+
+def report_traffic(
+    store: Store, *, directory: Path, first: datetime, last: datetime, as_of: datetime
+) -> tuple[Path, ...]:
+    """Evaluate the live contract on what was received from `first` to `last`; return the reports written."""
+    contract = load_contract(write_contract(directory / "contracts", first=first, last=last))
+    report = evaluate(store, contract, month=f"{first:%Y-%m}", as_of=as_of, software_version=__version__)
+    target = directory / "reports"
+    target.mkdir(parents=True, exist_ok=True)
+    return tuple(write_reports(report, formats=("json", "html", "pdf"), languages=("en",), directory=target))

@@ -1,0 +1,135 @@
+"""Own the course of the live demonstration, from an empty folder to a report and a comparison."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from collectors.gateway.files import ingest_gateway_files
+from collectors.otlp.receiver import OtlpReceiver
+from fairclock.demo.live.calls import ACME_KEY, BURST_CALLS, BURSTY_KEY, GLOBEX_KEY, plan_calls
+from fairclock.demo.live.clients import make_calls
+from fairclock.demo.live.comparison import Comparison, Row, compare, read_rows, rows_query
+from fairclock.demo.live.contract import report_traffic
+from fairclock.demo.live.engine import make_model, running_engine
+from fairclock.demo.live.gateway import METERED_TENANT, running_gateway
+from fairclock.demo.live.programs import ended_in_order, find_nginx, find_vllm_python, free_port
+from fairclock.errors import UsageError
+from fairclock.model import Interval
+from fairclock.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from pathlib import Path
+
+    from fairclock.store import Store
+
+FEWEST_REQUESTS = 2 * BURST_CALLS + 4
+_TENANTS = {ACME_KEY: "acme", GLOBEX_KEY: "globex", BURSTY_KEY: METERED_TENANT}
+_SPANS_SECONDS = 60.0
+_POLL_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveResult:
+    """What the live demonstration found and wrote."""
+
+    directory: Path
+    comparison: Comparison
+    reports: tuple[Path, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Return whether Fairclock, the clients and vLLM tell the same story."""
+        return not self.comparison.disagreements
+
+
+def _silent(step: str) -> None:
+    del step
+
+
+def run_live(
+    *,
+    out: Path,
+    requests: int,
+    now: datetime,
+    vllm_python: Path | None = None,
+    tell: Callable[[str], None] = _silent,
+) -> LiveResult:
+    """Send `requests` real requests through nginx to vLLM, measure them, and compare with the clients' watches.
+
+    Everything is written under `out`; an earlier run's files there are replaced. `now` is the present
+    instant; `tell` hears what is being done. Raises `FairclockError` where nginx, vLLM or its environment
+    is missing or does not start.
+    """
+    if requests < FEWEST_REQUESTS:
+        raise UsageError("--requests", f"a live run needs at least {FEWEST_REQUESTS}", found=str(requests))
+    find_nginx()
+    python = find_vllm_python(vllm_python)
+    out = out.resolve()
+    for folder in ("model", "engine", "gateway", "store", "contracts", "reports"):
+        shutil.rmtree(out / folder, ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+    with ended_in_order(), open_store(f"chdb://{out / 'store'}") as store:
+        return _run(store, out=out, python=python, requests=requests, now=now, tell=tell)
+
+
+def _run(
+    store: Store, *, out: Path, python: Path, requests: int, now: datetime, tell: Callable[[str], None]
+) -> LiveResult:
+    tell("Making a model of random weights")
+    make_model(python=python, directory=out / "model", output=out / "engine/model.log")
+    engine_port = free_port()
+    with OtlpReceiver(store, grpc_address="127.0.0.1:0", http_address=None, source="live") as receiver:
+        tell("Starting vLLM (about a minute)")
+        with running_engine(
+            python=python,
+            model=out / "model",
+            directory=out / "engine",
+            port=engine_port,
+            otlp_endpoint=f"http://{receiver.grpc_address}",
+        ) as engine:
+            before = engine.queue_counter()
+            with running_gateway(
+                directory=out / "gateway", port=free_port(), engine_port=engine_port, tenants=_TENANTS
+            ) as gateway:
+                tell(f"Sending {requests} requests through nginx")
+                seen = asyncio.run(make_calls(gateway.url, plan_calls(requests)))
+            counter = engine.queue_counter().since(before)
+            tell("Reading nginx's log and waiting for vLLM's last spans")
+            ingest_gateway_files(store, [str(gateway.log)], source="live", covers=None, progress=None)
+            window = Interval(start=now - timedelta(minutes=1), end=now + timedelta(hours=6))
+            _await_spans(store, window, finished=counter.finished)
+    store.seal()
+    as_of = store.watermark()
+    rows = _rows(store, window, as_of)
+    tell("Writing the report")
+    received = [row.received_at for row in rows]
+    reports = (
+        report_traffic(store, directory=out, first=min(received), last=max(received), as_of=as_of)
+        if rows
+        else ()
+    )
+    return LiveResult(directory=out, comparison=compare(seen, rows, counter), reports=reports)
+
+
+def _rows(store: Store, window: Interval, as_of: datetime) -> list[Row]:
+    return read_rows(store.rows(rows_query(store.requests_as_of(window, as_of))))
+
+
+def _await_spans(store: Store, window: Interval, *, finished: int) -> None:
+    """Wait until as many requests are joined as vLLM finished, which it reports late; or until the deadline.
+
+    What is missing then is for the comparison to say.
+    """
+    deadline = time.monotonic() + _SPANS_SECONDS
+    while time.monotonic() < deadline:
+        rows = _rows(store, window, store.watermark())
+        if sum(row.engine != "none" for row in rows) >= finished:
+            return
+        time.sleep(_POLL_SECONDS)

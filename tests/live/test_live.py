@@ -1,0 +1,79 @@
+"""Real nginx, real vLLM, real spans, and clients with watches of their own."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from fairclock.demo.live import run_live
+from fairclock.demo.live.summary import summary_rows
+from fairclock.model import Outcome
+
+pytestmark = pytest.mark.integration
+
+REQUESTS = 80
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    return run_live(out=tmp_path_factory.mktemp("live"), requests=REQUESTS, now=datetime.now(UTC))
+
+
+def test_every_request_is_logged_once(result):
+    assert result.comparison.unmatched == ()
+    assert result.comparison.logged == result.comparison.sent == REQUESTS
+
+
+def test_every_outcome_is_what_the_client_did(result):
+    assert result.comparison.wrong_outcomes == ()
+    counts = result.comparison.outcomes
+    assert set(counts) == {
+        Outcome.OK,
+        Outcome.CLIENT_ABORTED,
+        Outcome.CLIENT_ERROR,
+        Outcome.QUOTA_REJECTED,
+    }
+    assert sum(counts.values()) == REQUESTS
+    assert counts[Outcome.OK] > REQUESTS / 2
+    assert min(counts.values()) >= 4
+
+
+def test_end_to_end_is_what_the_client_measured(result):
+    assert result.comparison.median_difference_us <= 20_000
+
+
+def test_queue_sums_to_vllms_own_counter(result):
+    found = result.comparison
+    assert found.engine_queue_us > 1_000_000
+    assert abs(found.queue_us - found.engine_queue_us) <= found.engine_queue_us / 100
+
+
+def test_every_finished_request_is_joined_to_its_own_engine_row(result):
+    found = result.comparison
+    assert found.joined == found.engine_finished >= found.outcomes[Outcome.OK]
+    assert found.wrong_joins == ()
+    assert found.ok_without_engine == 0
+
+
+def test_queueing_is_what_makes_the_p99(result):
+    assert result.comparison.p99_excluding_queue_us < result.comparison.p99_end_to_end_us
+
+
+def test_all_of_it_agrees_and_can_be_told(result):
+    assert result.comparison.disagreements == ()
+    assert result.agrees
+    assert ("requests", f"{REQUESTS} logged", f"{REQUESTS} sent") in summary_rows(result)
+
+
+def test_the_report_is_of_this_traffic(result):
+    assert {path.suffix for path in result.reports} == {".json", ".html", ".pdf"}
+    assert all(path.stat().st_size > 0 for path in result.reports)
+    path = next(path for path in result.reports if path.suffix == ".json")
+    report = json.loads(path.read_text())
+    assert report["simulated"] is False
+    assert report["traffic"]["admitted"] == REQUESTS
+    assert report["traffic"]["unconfirmed"] == 0
+    assert report["traffic"]["outcomes"]["ok"] == result.comparison.outcomes[Outcome.OK]
+    p99 = {row["clock"]: row["p99"] for row in report["latency"]}
+    assert p99["end_to_end"] == result.comparison.p99_end_to_end_us / 1e6
+    assert p99["excluding_queue"] == result.comparison.p99_excluding_queue_us / 1e6
