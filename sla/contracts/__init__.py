@@ -1,7 +1,8 @@
 """Own the contract file: what it may say, what it means, and what is wrong with it."""
 
 from sla.contracts.contract import Contract
-from sla.contracts.loading import Examination, examine, load_contract, parse_contract
+from sla.contracts.lint import Finding, lint, lint_examination, require_lintable
+from sla.contracts.loading import Examination, examine, load_contract, parse_contract, read_file
 from sla.contracts.objectives import (
     AvailabilityObjective,
     CostObjective,
@@ -17,12 +18,17 @@ __all__ = [
     "CostObjective",
     "During",
     "Examination",
+    "Finding",
     "LatencyObjective",
     "Problem",
     "RateObjective",
     "TokenRange",
     "Where",
     "examine",
+    "lint",
+    "lint_examination",
     "load_contract",
     "parse_contract",
+    "read_file",
+    "require_lintable",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.errors import ContractError
 from sla.contracts.consistency import inconsistencies
+from sla.contracts.lint import lint_examination
 from sla.contracts.source import Source, Unreadable, read_source
 from sla.contracts.validation import validate
 
@@ -28,10 +29,6 @@ class Examination:
     problems: tuple[Problem, ...]
     source: Source
 
-    def sentences(self) -> list[str]:
-        """Return each problem as a sentence, in the file's order."""
-        return [problem.sentence(self.source.line_of(problem.path)) for problem in self.problems]
-
 
 def load_contract(path: str | os.PathLike[str]) -> Contract:
     """Read the contract in a file; ContractError names every problem it has, not the first."""
@@ -43,7 +40,8 @@ def parse_contract(content: bytes | str, *, where: str = "contract") -> Contract
     """Read a contract from the file's bytes; ContractError names every problem."""
     examination = examine(content, where=where)
     if examination.contract is None:
-        raise ContractError(where, examination.sentences())
+        errors = [each for each in lint_examination(examination) if each.severity == "error"]
+        raise ContractError(where, [each.plain() for each in errors])
     return examination.contract
 
 

@@ -20,12 +20,6 @@ class Problem:
     asked: bool = False
     """Whether it is a question that the contract leaves unanswered, rather than a mistake in its form."""
 
-    def sentence(self, line: int | None) -> str:
-        """Return ``path (line 12): what is wrong (found …); what to write``."""
-        place = f" (line {line})" if line else ""
-        found = f" (found {self.found})" if self.found else ""
-        return f"{path_text(self.path)}{place}: {self.problem}{found}; {self.remedy}"
-
 
 def path_text(path: Path) -> str:
     """Write a path as ``objectives[2].latency.at_most``."""

@@ -27,6 +27,10 @@ _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])|24:00")
 _MINUTES_PER_HOUR = 60
 _HUNDRED = 100
 _MOST_PLACES = 40
+_WRITTEN = (
+    ("d", 7 * MICROSECONDS["d"]),
+    *((unit, MICROSECONDS[unit]) for unit in ("h", "m", "s")),
+)
 _YEARS = range(2000, 2200)
 
 
@@ -62,13 +66,13 @@ def _duration_remedy(text: str) -> str:
 
 
 def write_duration(microseconds: int) -> str:
-    """Write a duration in the largest unit that gives a whole number."""
-    if microseconds == 0:
-        return "0s"
-    for unit in ("d", "h", "m", "s", "ms"):
-        if microseconds % MICROSECONDS[unit] == 0:
+    """Write a duration as contracts do: whole weeks and more in days, else hours, minutes, seconds or milliseconds."""
+    for unit, least in _WRITTEN:
+        if microseconds >= least and microseconds % MICROSECONDS[unit] == 0:
             return f"{microseconds // MICROSECONDS[unit]}{unit}"
-    return f"{microseconds}us"
+    if microseconds >= MICROSECONDS["s"]:
+        return f"{decimal_text(Fraction(microseconds, MICROSECONDS['s']))}s"
+    return f"{decimal_text(Fraction(microseconds, MICROSECONDS['ms']))}ms"
 
 
 def read_number(text: str) -> Decimal:

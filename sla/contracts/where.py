@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
@@ -52,10 +52,16 @@ def _texts(value: Any) -> Any:
 
 TokenRangeClause = Annotated[
     TokenRange,
-    BeforeValidator(_range),
+    BeforeValidator(
+        _range, json_schema_input_type=Literal["short", "medium", "long", "long_context"] | TokenRange
+    ),
     PlainSerializer(lambda value: value.model_dump(exclude_none=True)),
 ]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(_texts), Field(min_length=1)]
+Texts = Annotated[
+    tuple[Text, ...],
+    Field(min_length=1),
+    BeforeValidator(_texts, json_schema_input_type=Text | Annotated[tuple[Text, ...], Field(min_length=1)]),
+]
 
 
 class Where(Clause):
@@ -68,6 +74,11 @@ class Where(Clause):
     completion_tokens: TokenRangeClause | None = None
     stream: Flag | None = None
     inference_mode: Texts | None = None
+
+    @property
+    def given(self) -> bool:
+        """Tell whether there is any condition."""
+        return bool(self.model_fields_set)
 
     @property
     def needs_measurement(self) -> bool:
