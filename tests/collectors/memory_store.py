@@ -24,7 +24,7 @@ class MemoryStore:
         self.dead: set[bytes] = set()
         self.batches: list[LineBatch] = []
         self.intervals: list[tuple[Kind, str, Interval]] = []
-        self.failures: list[BaseException] = []
+        self.failures: list[BaseException | None] = []
         self.gate = threading.Event()
         self.gate.set()
 
@@ -32,8 +32,9 @@ class MemoryStore:
         self.batches.append(batch)
         if not self.gate.wait(timeout=10):
             raise AssertionError("the gate stayed shut")
-        if self.failures:
-            raise self.failures.pop(0)
+        failure = self.failures.pop(0) if self.failures else None
+        if failure is not None:
+            raise failure
         counts = IngestCounts()
         for line in batch.lines:
             counts += self._ingest_line(batch, line)
