@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Clock
 from sla.evaluation.clocks import column_of
-from sla.evaluation.fragments import all_of, count_if, sql
-from sla.evaluation.judging import GOOD, ended
+from sla.evaluation.endings import FULLY_MEASURED
+from sla.evaluation.fragments import count_if, sql
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,18 +35,11 @@ class Phase:
 
 def breakdown_aggregates() -> dict[str, Query]:
     """Return the aggregates that `read_breakdown` reads; sums are 128 bits wide."""
-    measured = all_of(
-        [
-            sql(ended(GOOD)),
-            sql("engine = 'joined'"),
-            *(sql(f"{column} IS NOT NULL") for column in _ENGINE_PHASES.values()),
-        ]
-    ).sql
     columns = {**_ENGINE_PHASES, "end_to_end": column_of(Clock.END_TO_END)}
     return {
-        "measured": count_if(sql(measured)),
+        "measured": count_if(FULLY_MEASURED),
         **{
-            f"sum_{phase}_us": sql(f"sumIf(toInt128(ifNull({column}, 0)), {measured})")
+            f"sum_{phase}_us": sql(f"sumIf(toInt128(ifNull({column}, 0)), {FULLY_MEASURED.sql})")
             for phase, column in columns.items()
         },
     }

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from sla.contracts.objectives import AvailabilityObjective, LatencyObjective
 from sla.evaluation.clocks import column_of
+from sla.evaluation.endings import BAD
 from sla.evaluation.fragments import all_of, count_if, sql
-from sla.evaluation.judging import BAD, GOOD, ended, judged_by
+from sla.evaluation.judging import judged_by
 from sla.evaluation.membership import membership
 from sla.evaluation.quota import refused_below_quota
 from sla.evaluation.ranking import Ranked
@@ -44,7 +45,7 @@ def objective_aggregates(contract: Contract, number: int, period: Interval) -> d
     objective = contract.objectives[number]
     member = member_of(contract, number, period)
     if isinstance(objective, AvailabilityObjective):
-        conditions: dict[str, Query | None] = {"valued": sql(ended([*GOOD, *BAD])), "over": sql(ended(BAD))}
+        conditions: dict[str, Query | None] = {"valued": sql("is_ok OR is_bad"), "over": BAD}
     elif isinstance(objective, LatencyObjective):
         judged = judged_by(
             objective.latency.clock,

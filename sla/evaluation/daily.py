@@ -11,7 +11,6 @@ from sla.calendars import day_start
 from sla.evaluation.clocks import column_of
 from sla.evaluation.fragments import named, select, sql
 from sla.evaluation.instants import to_us
-from sla.evaluation.judging import GOOD, ended
 
 if TYPE_CHECKING:
     from datetime import date, tzinfo
@@ -59,7 +58,7 @@ def daily_query(source: Query, starts_us: list[int]) -> Query:
             sql(f"quantileExact({_LEVEL})({column_of(Clock.EXCLUDING_QUEUE)})"),
         ),
         source,
-        sql(f"WHERE {ended(GOOD)}"),
+        sql("WHERE is_ok"),
         sql("GROUP BY day_us"),
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.model import Outcome
 from sla.evaluation.clocks import clock_columns
+from sla.evaluation.endings import FLAGS
 from sla.evaluation.fragments import all_of, named, select, separated, sql
 
 if TYPE_CHECKING:
@@ -53,11 +54,13 @@ def dataset(contract: Contract, joined: Query) -> Query:
     """Return the requests of `joined` that are in the contract's scope.
 
     `joined` is what the store gives for a window as of an instant. Added columns: `at_us` (received,
-    microseconds since 1970), `judged_outcome` (after the contract's `outcomes`), one column a clock.
+    microseconds since 1970), `judged_outcome` (after the contract's `outcomes`), the flags of
+    `sla.evaluation.endings`, one column a clock.
     """
     columns = [
         *(sql(column) for column in _KEPT),
         named(_judged_outcome(contract.outcomes), "judged_outcome"),
+        *FLAGS,
         *clock_columns(contract.clock.start),
     ]
     conditions = all_of(_scope(contract))

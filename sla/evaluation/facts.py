@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from fairclock.model import Interval, Outcome
+from fairclock.model import Interval
 from sla.evaluation.counting import (
     add_refused_below_quota,
     evaluated_objectives,
@@ -15,8 +15,8 @@ from sla.evaluation.counting import (
 )
 from sla.evaluation.coverage import Coverage, coverage_of
 from sla.evaluation.dataset import dataset
-from sla.evaluation.fragments import count_if, sql
-from sla.evaluation.judging import ended
+from sla.evaluation.endings import QUOTA_REJECTED
+from sla.evaluation.fragments import count_if
 from sla.evaluation.quota import WINDOW_US
 from sla.evaluation.rows import single_row
 
@@ -59,7 +59,7 @@ def facts_of(
     objectives = evaluated_objectives(contract)
     aggregates = {
         **further,
-        "refused_for_quota": count_if(sql(ended([Outcome.QUOTA_REJECTED]))),
+        "refused_for_quota": count_if(QUOTA_REJECTED),
     }
     for number in objectives:
         aggregates |= objective_aggregates(contract, number, month.period)

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+ALWAYS = Query(sql="1")
+NEVER = Query(sql="0")
+
+
 def sql(text: str, **parameters: object) -> Query:
     """Return `text` with the values of its placeholders."""
     return Query(sql=text, parameters=parameters)
@@ -34,8 +38,11 @@ def separated(separator: str, parts: Iterable[Query]) -> Query:
 
 def all_of(conditions: Iterable[Query]) -> Query:
     """Return a condition that holds where all hold; of none, one that always holds."""
-    wrapped = [Query(sql=f"({each.sql})", parameters=each.parameters) for each in conditions]
-    return separated(" AND ", wrapped) if wrapped else sql("1")
+    real = [each for each in conditions if each != ALWAYS]
+    if len(real) == 1:
+        return real[0]
+    wrapped = [Query(sql=f"({each.sql})", parameters=each.parameters) for each in real]
+    return separated(" AND ", wrapped) if wrapped else ALWAYS
 
 
 def count_if(condition: Query) -> Query:

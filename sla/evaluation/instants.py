@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.model import merge
 from fairclock.store import Query
-from sla.evaluation.fragments import sql
+from sla.evaluation.fragments import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ def inside(intervals: Iterable[Interval], *, name: str, column: str = "at_us") -
     """
     disjoint = merge(intervals)
     if not disjoint:
-        return sql("0")
+        return NEVER
     starts = [to_us(each.start) for each in disjoint]
     edges = sorted({_BEFORE_ALL_US, *starts, *(to_us(each.end) for each in disjoint)})
     return Query(

@@ -18,30 +18,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairclock.model import Clock, Outcome
+from fairclock.model import Clock
 from sla.evaluation.clocks import NEVER_UNKNOWN, column_of
-from sla.evaluation.fragments import sql
+from sla.evaluation.endings import ABORTED, FAILED, OK
+from sla.evaluation.fragments import ALWAYS, all_of, sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from fairclock.store import Query
 
 MEASURED_WHATEVER_THE_END = frozenset({Clock.QUEUE, Clock.PREFILL, Clock.TIME_TO_FIRST_TOKEN})
 """Clocks that may have stopped before the answer went wrong."""
-
-FAILED = (Outcome.TIMEOUT, Outcome.SUBSTITUTED, Outcome.INCOMPLETE)
-"""Answers that are over on a clock that did not stop before them."""
-
-GOOD = (Outcome.OK,)
-BAD = (
-    Outcome.INCOMPLETE,
-    Outcome.SUBSTITUTED,
-    Outcome.SERVER_ERROR,
-    Outcome.TIMEOUT,
-    Outcome.CAPACITY_REJECTED,
-)
-"""What a request_ratio counts; `quota_rejected` is bad only below the quota (see `sla.evaluation.quota`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,31 +40,21 @@ class JudgedBy:
     unknown: Query | None
 
 
-def ended(outcomes: Iterable[Outcome]) -> str:
-    """Return the condition that the judged outcome is one of `outcomes`."""
-    names = ", ".join(f"'{outcome}'" for outcome in outcomes)
-    return f"judged_outcome IN ({names})"
-
-
 def judged_by(clock: Clock, *, threshold: str, threshold_us: int) -> JudgedBy:
     """Return how `clock` judges against `threshold_us`, bound to the parameter `threshold`."""
     value = column_of(clock)
     limit = f"{{{threshold}:Int64}}"
-    whose = [Outcome.OK]
+    known = ALWAYS if clock in NEVER_UNKNOWN else sql(f"{value} IS NOT NULL")
+    whose, unanswered = OK, None
     if clock in MEASURED_WHATEVER_THE_END:
-        whose += [*FAILED, Outcome.CLIENT_ABORTED]
-    ends = ended(whose)
-    known = "1" if clock in NEVER_UNKNOWN else f"{value} IS NOT NULL"
-    unanswered = None
-    if clock not in MEASURED_WHATEVER_THE_END:
-        elapsed = column_of(Clock.END_TO_END)
-        unanswered = sql(
-            f"({ended(FAILED)} OR ({ended([Outcome.CLIENT_ABORTED])} AND {elapsed} > {limit}))",
-            **{threshold: threshold_us},
-        )
+        whose = sql(f"{OK.sql} OR {FAILED.sql} OR {ABORTED.sql}")
+    else:
+        late = f"{ABORTED.sql} AND {column_of(Clock.END_TO_END)} > {limit}"
+        unanswered = sql(f"{FAILED.sql} OR ({late})", **{threshold: threshold_us})
+    over = sql(f"ifNull({value} > {limit}, 0)", **{threshold: threshold_us})
     return JudgedBy(
-        valued=sql(f"{ends} AND {known}"),
-        valued_over=sql(f"{ends} AND ifNull({value} > {limit}, 0)", **{threshold: threshold_us}),
+        valued=all_of([whose, known]),
+        valued_over=all_of([whose, over]),
         unanswered=unanswered,
-        unknown=None if clock in NEVER_UNKNOWN else sql(f"{ends} AND {value} IS NULL"),
+        unknown=None if clock in NEVER_UNKNOWN else all_of([whose, sql(f"{value} IS NULL")]),
     )

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairclock.model import Outcome
+from sla.evaluation.endings import QUOTA_REJECTED
 from sla.evaluation.fragments import all_of, named, select, sql
 from sla.evaluation.instants import to_us
-from sla.evaluation.judging import ended
 
 if TYPE_CHECKING:
     from fairclock.model import Interval
@@ -22,13 +21,12 @@ if TYPE_CHECKING:
     from sla.contracts.frame import Quota
 
 WINDOW_US = 60_000_000
-_REFUSED = (Outcome.QUOTA_REJECTED, Outcome.CAPACITY_REJECTED)
 _FRAME = f"(PARTITION BY tenant ORDER BY at_us RANGE BETWEEN {WINDOW_US - 1} PRECEDING AND CURRENT ROW)"
 
 
 def refused_below_quota(quota: Quota, source: Query, period: Interval) -> Query:
     """Return the requests of `period` that were refused for quota although their tenant was below it."""
-    let_through = f"NOT {ended(_REFUSED)}"
+    let_through = "NOT is_refused"
     tokens = "toInt64(ifNull(prompt_tokens, 0)) + toInt64(ifNull(completion_tokens, 0))"
     used = select(
         (
@@ -39,7 +37,7 @@ def refused_below_quota(quota: Quota, source: Query, period: Interval) -> Query:
         source,
     )
     conditions = [
-        sql(ended([Outcome.QUOTA_REJECTED])),
+        QUOTA_REJECTED,
         sql(
             "at_us >= {refused_from:Int64} AND at_us < {refused_to:Int64}",
             refused_from=to_us(period.start),

@@ -15,6 +15,7 @@ from sla.evaluation.facts import Facts, facts_of
 from sla.evaluation.judged import Judged, judge
 from sla.evaluation.months import month_of, months_before
 from sla.evaluation.numbers import instant
+from sla.evaluation.ranking import values_at_ranks
 from sla.evaluation.sections import (
     breakdown_section,
     contract_section,
@@ -27,7 +28,13 @@ from sla.evaluation.sections import (
     unmeasured_section,
 )
 from sla.evaluation.traffic import read_traffic, traffic_aggregates
-from sla.evaluation.values import Delivered, clock_table, delivered, known_aggregates
+from sla.evaluation.values import (
+    clock_ranks,
+    known_aggregates,
+    objective_ranks,
+    read_clock_table,
+    read_delivered,
+)
 from sla.verdicts import Count
 
 if TYPE_CHECKING:
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from sla.contracts import Contract
     from sla.evaluation.coverage import Coverage
     from sla.evaluation.rows import Requests
+    from sla.evaluation.values import ClockRow, Delivered
 
 SCHEMA = "fairclock.report/1"
 
@@ -65,7 +73,7 @@ def evaluate(
         number: judge(contract, objective, facts, facts.counts[number] + carried[number])
         for number, objective in objectives.items()
     }
-    values = _delivered(store, contract, facts, judged, carried)
+    clocks, values = _ranked(store, contract, facts, judged, carried)
     period = facts.month.period
     return {
         "schema": SCHEMA,
@@ -76,7 +84,7 @@ def evaluate(
         "status": "draft",
         "traffic": traffic_section(traffic),
         "coverage": coverage_section(facts.coverage, traffic, traffic.outcomes[Outcome.OK]),
-        "latency": latency_section(clock_table(store, facts.source, facts.others)),
+        "latency": latency_section(clocks),
         "breakdown": breakdown_section(read_breakdown(facts.others)),
         "objectives": objectives_section(contract, judged, values, carried),
         "error_budgets": [],
@@ -109,21 +117,23 @@ def _others(coverage: Coverage) -> dict[str, Query]:
     }
 
 
-def _delivered(
+def _ranked(
     store: Requests,
     contract: Contract,
     facts: Facts,
     judged: Mapping[int, Judged],
     carried: Mapping[int, Count],
-) -> dict[int, Delivered]:
-    """Return the values of all objectives; those that carry requests are ranked with the month before."""
+) -> tuple[list[ClockRow], dict[int, Delivered]]:
+    """Return the table of clocks and each objective's value; carried requests are ranked with their own month."""
     period = facts.month.period
     alone = {number: each for number, each in judged.items() if carried[number] == Count()}
     together = {number: each for number, each in judged.items() if number not in alone}
-    values = delivered(store, contract, facts.source, period, alone)
+    ranked = {**clock_ranks(facts.others), **objective_ranks(contract, period, alone)}
+    values = values_at_ranks(store, facts.source, ranked)
     if together:
         (before, *_) = months_before(contract, facts.month.label)
         both = Interval(start=contract.month(before).start, end=period.end)
         source = dataset(contract, store.requests_as_of(both, facts.as_of))
-        values |= delivered(store, contract, source, both, together)
-    return values
+        values |= values_at_ranks(store, source, objective_ranks(contract, both, together))
+    delivered = {number: read_delivered(number, each, values) for number, each in judged.items()}
+    return read_clock_table(facts.others, values), delivered

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Outcome
+from sla.evaluation.endings import OK
 from sla.evaluation.fragments import all_of, count_if, sql
 from sla.evaluation.instants import inside
-from sla.evaluation.judging import GOOD, ended
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,13 +37,11 @@ def traffic_aggregates(engine_covered: Sequence[Interval]) -> dict[str, Query]:
     Unconfirmed is every `ok` request whose engine row is missing, ambiguous or quarantined although engines
     were covered when it was received: no usable measurement confirms it.
     """
-    unconfirmed = all_of(
-        [sql(ended(GOOD)), sql("engine != 'joined'"), inside(engine_covered, name="engine_covered")]
-    )
+    unconfirmed = all_of([OK, sql("engine != 'joined'"), inside(engine_covered, name="engine_covered")])
     return {
         "admitted": sql("count()"),
-        **{f"ended_{outcome}": count_if(sql(ended([outcome]))) for outcome in Outcome},
-        "joined_ok": count_if(all_of([sql(ended(GOOD)), sql("engine = 'joined'")])),
+        **{f"ended_{outcome}": count_if(sql(f"judged_outcome = '{outcome}'")) for outcome in Outcome},
+        "joined_ok": count_if(all_of([OK, sql("engine = 'joined'")])),
         "unconfirmed": count_if(unconfirmed),
         "quarantined": count_if(sql("engine = 'quarantined'")),
         "ambiguous": count_if(sql("engine = 'ambiguous'")),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from fairclock.model import Clock
 from sla.contracts.objectives import LatencyObjective
-from sla.evaluation.clocks import column_of
+from sla.evaluation.clocks import NEVER_UNKNOWN, column_of
 from sla.evaluation.counting import ranked_by
+from sla.evaluation.endings import OK
 from sla.evaluation.fragments import all_of, count_if, sql
-from sla.evaluation.judging import GOOD, ended
-from sla.evaluation.ranking import Ranked, values_at_ranks
+from sla.evaluation.ranking import Ranked
 from sla.percentiles import interval_ranks, rank
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fairclock.store import Query
     from sla.contracts import Contract
     from sla.evaluation.judged import Judged
-    from sla.evaluation.rows import Requests
 
 DISPLAYED = (
     Clock.END_TO_END,
@@ -85,50 +84,54 @@ def ranks_of(count: int, percentile: Fraction) -> Ranks:
     return Ranks(value=rank(count, percentile), low=low, high=high)
 
 
-def delivered(
-    store: Requests, contract: Contract, source: Query, period: Interval, judged: Mapping[int, Judged]
-) -> dict[int, Delivered]:
-    """Return what each latency objective delivered over the rows of `source`, which span `period`.
-
-    Requests without a value rank last, so a rank beyond the measured values has none.
-    """
-    ranks: dict[int, Ranks] = {}
-    ranked: dict[str, Ranked] = {}
-    for number, each in judged.items():
-        if isinstance(each.objective, LatencyObjective):
-            ranks[number] = ranks_of(each.counted, each.objective.latency.percentile)
-            ranked[f"objective_{number}"] = ranked_by(
-                contract, number, period, ranks=ranks[number].all(), count=each.count.valued
-            )
-    values = values_at_ranks(store, source, ranked)
+def objective_ranks(contract: Contract, period: Interval, judged: Mapping[int, Judged]) -> dict[str, Ranked]:
+    """Return what each latency objective ranks over rows that span `period`, and the ranks it asks for."""
     return {
-        number: _delivered(ranks[number], values[f"objective_{number}"]) if number in ranks else Delivered()
-        for number in judged
+        f"objective_{number}": ranked_by(
+            contract,
+            number,
+            period,
+            ranks=ranks_of(each.counted, each.objective.latency.percentile).all(),
+            count=each.count.valued,
+        )
+        for number, each in judged.items()
+        if isinstance(each.objective, LatencyObjective)
     }
 
 
-def clock_table(store: Requests, source: Query, known: Mapping[str, int]) -> list[ClockRow]:
-    """Return every displayed clock; `known` holds the counts of `known_aggregates`."""
-    p99 = {clock: ranks_of(known[f"known_{clock}"], _P99) for clock in DISPLAYED}
+def read_delivered(number: int, judged: Judged, values: Mapping[str, Mapping[int, int]]) -> Delivered:
+    """Return what an objective delivered, from the values at its ranks.
+
+    Requests without a value rank last, so a rank beyond the measured values has none.
+    """
+    if not isinstance(judged.objective, LatencyObjective):
+        return Delivered()
+    ranks = ranks_of(judged.counted, judged.objective.latency.percentile)
+    return _delivered(ranks, values[f"objective_{number}"])
+
+
+def clock_ranks(known: Mapping[str, int]) -> dict[str, Ranked]:
+    """Return the ranks that the table of clocks asks for; `known` holds the counts of `known_aggregates`."""
     ranked = {}
     for clock in DISPLAYED:
         count = known[f"known_{clock}"]
         others = (rank(count, _P50), rank(count, _P95), count) if count else ()
-        ranked[f"clock_{clock}"] = Ranked(
+        ranked[f"clock_{clock}_at"] = Ranked(
             column=column_of(clock),
-            condition=sql(ended(GOOD)),
+            condition=_known(clock),
             count=count,
-            ranks=(*others, *p99[clock].all()),
+            ranks=(*others, *ranks_of(count, _P99).all()),
         )
-    values = values_at_ranks(store, source, ranked)
-    return [
-        _clock_row(clock, known[f"known_{clock}"], p99[clock], values[f"clock_{clock}"])
-        for clock in DISPLAYED
-    ]
+    return ranked
 
 
-def _clock_row(clock: Clock, count: int, p99: Ranks, values: Mapping[int, int]) -> ClockRow:
-    tail = _delivered(p99, values)
+def read_clock_table(known: Mapping[str, int], values: Mapping[str, Mapping[int, int]]) -> list[ClockRow]:
+    """Return every displayed clock, from the values at the ranks of `clock_ranks`."""
+    return [_clock_row(clock, known[f"known_{clock}"], values[f"clock_{clock}_at"]) for clock in DISPLAYED]
+
+
+def _clock_row(clock: Clock, count: int, values: Mapping[int, int]) -> ClockRow:
+    tail = _delivered(ranks_of(count, _P99), values)
     return ClockRow(
         clock=clock,
         count=count,
@@ -148,4 +151,6 @@ def _delivered(ranks: Ranks, values: Mapping[int, int]) -> Delivered:
 
 
 def _known(clock: Clock) -> Query:
-    return all_of([sql(ended(GOOD)), sql(f"{column_of(clock)} IS NOT NULL")])
+    if clock in NEVER_UNKNOWN:
+        return OK
+    return all_of([OK, sql(f"{column_of(clock)} IS NOT NULL")])
