@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from fairclock.demo.live import run_live
-from fairclock.demo.live.summary import summary_rows
+from fairclock.demo.live.run import run_live
 from fairclock.model import Outcome
 
 pytestmark = pytest.mark.integration
@@ -59,14 +58,13 @@ def test_queueing_is_what_makes_the_p99(result):
     assert result.comparison.p99_excluding_queue_us < result.comparison.p99_end_to_end_us
 
 
-def test_all_of_it_agrees_and_can_be_told(result):
+def test_all_of_it_agrees(result):
     assert result.comparison.disagreements == ()
     assert result.agrees
-    assert ("requests", f"{REQUESTS} logged", f"{REQUESTS} sent") in summary_rows(result)
 
 
 def test_the_report_is_of_this_traffic(result):
-    assert {path.suffix for path in result.reports} == {".json", ".html", ".pdf"}
+    assert {path.suffix for path in result.reports} >= {".json", ".html", ".pdf"}
     assert all(path.stat().st_size > 0 for path in result.reports)
     path = next(path for path in result.reports if path.suffix == ".json")
     report = json.loads(path.read_text())

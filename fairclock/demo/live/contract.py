@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairclock import __version__
+from fairclock.documents.fonts import describe
 from sla.contracts import load_contract
 from sla.evaluation import evaluate
-from sla.reports import write_reports
+from sla.reports import FORMATS, LANGUAGES, write_reports
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from fairclock.demo.workspace import Workspace
     from fairclock.store import Store
 
 _CONTRACT = """\
@@ -42,18 +45,20 @@ unmeasured: {{time: void, coverage_floor: 0%, below_floor: void, unknown_clock: 
 
 def write_contract(directory: Path, *, first: datetime, last: datetime) -> Path:
     """Write the contract for the days (UTC) from `first` to `last` and return its path."""
-    directory.mkdir(parents=True, exist_ok=True)
     path = directory / "live.yaml"
     path.write_text(_CONTRACT.format(first=first.date(), last=last.date()), encoding="utf-8")
     return path
 
 
 def report_traffic(
-    store: Store, *, directory: Path, first: datetime, last: datetime, as_of: datetime
+    store: Store, *, workspace: Workspace, received: Sequence[datetime], as_of: datetime
 ) -> tuple[Path, ...]:
-    """Evaluate the live contract on what was received from `first` to `last`; return the reports written."""
-    contract = load_contract(write_contract(directory / "contracts", first=first, last=last))
-    report = evaluate(store, contract, month=f"{first:%Y-%m}", as_of=as_of, software_version=__version__)
-    target = directory / "reports"
-    target.mkdir(parents=True, exist_ok=True)
-    return tuple(write_reports(report, formats=("json", "html", "pdf"), languages=("en",), directory=target))
+    """Evaluate the live contract on what was `received` then; return the reports written, none of nothing."""
+    if not received:
+        return ()
+    first, last = min(received), max(received)
+    contract = load_contract(write_contract(workspace.contracts, first=first, last=last))
+    report = evaluate(
+        store, contract, month=f"{first:%Y-%m}", as_of=as_of, software_version=__version__, fonts=describe()
+    )
+    return tuple(write_reports(report, formats=FORMATS, languages=LANGUAGES, directory=workspace.reports))

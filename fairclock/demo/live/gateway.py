@@ -33,9 +33,9 @@ class Gateway:
 
 @contextlib.contextmanager
 def running_gateway(
-    *, directory: Path, port: int, engine_port: int, tenants: Mapping[str, str]
+    *, directory: Path, port: int, engine_url: str, tenants: Mapping[str, str]
 ) -> Iterator[Gateway]:
-    """Run nginx on `port` in front of `engine_port` until the block is left; then its log is complete.
+    """Run nginx on `port` in front of `engine_url` until the block is left; then its log is complete.
 
     `tenants` maps API keys to tenants. All files lie in `directory`.
     """
@@ -44,7 +44,7 @@ def running_gateway(
     snippet = copy_snippet(directory)
     (snippet / "tenants.map").write_text("".join(f'"{key}" {name};\n' for key, name in tenants.items()))
     configuration = directory / "nginx.conf"
-    configuration.write_text(nginx_configuration(port=port, engine_port=engine_port))
+    configuration.write_text(nginx_configuration(port=port, engine_url=engine_url))
     program = Program(
         name="nginx",
         arguments=[nginx, "-p", str(directory), "-c", str(configuration)],
@@ -57,7 +57,7 @@ def running_gateway(
         yield Gateway(url=url, log=directory / "access.log")
 
 
-def nginx_configuration(*, port: int, engine_port: int) -> str:
+def nginx_configuration(*, port: int, engine_url: str) -> str:
     """Return a whole nginx.conf that listens on loopback; its paths are relative to nginx's ``-p``."""
     # Root's workers would become nobody, who may not enter the folder.
     user = "user root;\n" if os.geteuid() == 0 else ""
@@ -79,7 +79,7 @@ http {{
     limit_req_zone $metered zone=metered:1m rate=20r/m;
 
     upstream engines {{
-        server 127.0.0.1:{engine_port};
+        server {engine_url.removeprefix("http://")};
         keepalive 32;
         keepalive_timeout 4s;
     }}

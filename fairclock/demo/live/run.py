@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
+import contextlib
 import time
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,19 +18,23 @@ from fairclock.demo.live.contract import report_traffic
 from fairclock.demo.live.engine import make_model, running_engine
 from fairclock.demo.live.gateway import METERED_TENANT, running_gateway
 from fairclock.demo.live.programs import ended_in_order, find_nginx, find_vllm_python, free_port
+from fairclock.demo.workspace import prepare_workspace
 from fairclock.errors import UsageError
 from fairclock.model import Interval
 from fairclock.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
     from pathlib import Path
 
+    from fairclock.demo.live.engine import Engine
+    from fairclock.demo.workspace import Workspace
     from fairclock.store import Store
 
 FEWEST_REQUESTS = 2 * BURST_CALLS + 4
 _TENANTS = {ACME_KEY: "acme", GLOBEX_KEY: "globex", BURSTY_KEY: METERED_TENANT}
+_SOURCE = "live"
 _SPANS_SECONDS = 60.0
 _POLL_SECONDS = 0.25
 
@@ -63,7 +67,7 @@ def run_live(
 ) -> LiveResult:
     """Send `requests` real requests through nginx to vLLM, measure them, and compare with the clients' watches.
 
-    Everything is written under `out`; an earlier run's files there are replaced. `now` is the present
+    Everything is written under `out`, where an earlier demonstration is replaced. `now` is the present
     instant; `tell` hears what is being done. Raises `FairclockError` where nginx, vLLM or its environment
     is missing or does not start.
     """
@@ -71,51 +75,51 @@ def run_live(
         raise UsageError("--requests", f"a live run needs at least {FEWEST_REQUESTS}", found=str(requests))
     find_nginx()
     python = find_vllm_python(vllm_python)
-    out = out.resolve()
-    for folder in ("model", "engine", "gateway", "store", "contracts", "reports"):
-        shutil.rmtree(out / folder, ignore_errors=True)
-    out.mkdir(parents=True, exist_ok=True)
-    with ended_in_order(), open_store(f"chdb://{out / 'store'}") as store:
-        return _run(store, out=out, python=python, requests=requests, now=now, tell=tell)
-
-
-def _run(
-    store: Store, *, out: Path, python: Path, requests: int, now: datetime, tell: Callable[[str], None]
-) -> LiveResult:
-    tell("Making a model of random weights")
-    make_model(python=python, directory=out / "model", output=out / "engine/model.log")
-    engine_port = free_port()
-    with OtlpReceiver(store, grpc_address="127.0.0.1:0", http_address=None, source="live") as receiver:
-        tell("Starting vLLM (about a minute)")
-        with running_engine(
-            python=python,
-            model=out / "model",
-            directory=out / "engine",
-            port=engine_port,
-            otlp_endpoint=f"http://{receiver.grpc_address}",
-        ) as engine:
+    workspace = prepare_workspace(out)
+    window = Interval(start=now - timedelta(minutes=1), end=now + timedelta(hours=6))
+    with ended_in_order(), open_store(f"chdb://{workspace.store}") as store:
+        with _running_engine(store, workspace, python, tell) as engine:
             before = engine.queue_counter()
             with running_gateway(
-                directory=out / "gateway", port=free_port(), engine_port=engine_port, tenants=_TENANTS
+                directory=workspace.raw / "gateway",
+                port=free_port(),
+                engine_url=engine.url,
+                tenants=_TENANTS,
             ) as gateway:
                 tell(f"Sending {requests} requests through nginx")
                 seen = asyncio.run(make_calls(gateway.url, plan_calls(requests)))
             counter = engine.queue_counter().since(before)
             tell("Reading nginx's log and waiting for vLLM's last spans")
-            ingest_gateway_files(store, [str(gateway.log)], source="live", covers=None, progress=None)
-            window = Interval(start=now - timedelta(minutes=1), end=now + timedelta(hours=6))
+            ingest_gateway_files(store, [str(gateway.log)], source=_SOURCE, covers=None, progress=None)
             _await_spans(store, window, finished=counter.finished)
-    store.seal()
-    as_of = store.watermark()
-    rows = _rows(store, window, as_of)
-    tell("Writing the report")
-    received = [row.received_at for row in rows]
-    reports = (
-        report_traffic(store, directory=out, first=min(received), last=max(received), as_of=as_of)
-        if rows
-        else ()
-    )
-    return LiveResult(directory=out, comparison=compare(seen, rows, counter), reports=reports)
+        store.seal()
+        as_of = store.watermark()
+        rows = _rows(store, window, as_of)
+        tell("Writing the report")
+        reports = report_traffic(
+            store, workspace=workspace, received=[row.received_at for row in rows], as_of=as_of
+        )
+    return LiveResult(directory=workspace.root, comparison=compare(seen, rows, counter), reports=reports)
+
+
+@contextlib.contextmanager
+def _running_engine(
+    store: Store, workspace: Workspace, python: Path, tell: Callable[[str], None]
+) -> Iterator[Engine]:
+    """Run vLLM with a new model and a receiver for its spans, which hears the last ones it sends when it ends."""
+    directory = workspace.raw / "engine"
+    tell("Making a model of random weights")
+    make_model(python=python, directory=directory / "model", output=directory / "model.log")
+    with OtlpReceiver(store, grpc_address="127.0.0.1:0", http_address=None, source=_SOURCE) as receiver:
+        tell("Starting vLLM (about a minute)")
+        with running_engine(
+            python=python,
+            model=directory / "model",
+            directory=directory,
+            port=free_port(),
+            otlp_endpoint=f"http://{receiver.grpc_address}",
+        ) as engine:
+            yield engine
 
 
 def _rows(store: Store, window: Interval, as_of: datetime) -> list[Row]:
