@@ -1,0 +1,111 @@
+"""Own the way from HTML to PDF: hermetic fonts, no fetching, the same bytes every time.
+
+Importing this module needs WeasyPrint; whoever only writes JSON, CSV or HTML does not import it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Never
+from xml.sax.saxutils import escape
+
+import weasyprint
+from weasyprint.text.fonts import FontConfiguration
+from weasyprint.urls import FatalURLFetchingError, URLFetcher
+
+from fairclock.documents.fonts import Face, faces_for
+from fairclock.errors import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_ENVIRONMENT_LOCK = threading.Lock()
+
+
+def render_pdf(html: str, *, identifier: str) -> bytes:
+    """Return `html` as a tagged PDF with its fonts embedded.
+
+    Title, author, language and dates come from the document's own head; `identifier` becomes the file's
+    id, so nothing depends on when or where this runs. Raises DocumentError where a character has no glyph
+    or where the document asks for anything outside itself.
+    """
+    faces = faces_for(_text_of(html))
+    try:
+        # The URL fetcher is also what @font-face and <img> would go through: both are refused.
+        document = weasyprint.HTML(string=html, url_fetcher=_RefuseEverything()).render(
+            font_config=_font_configuration(faces), pdf_tags=True
+        )
+        pdf: bytes = document.write_pdf(pdf_identifier=identifier.encode(), pdf_tags=True)
+    except FatalURLFetchingError as error:
+        raise DocumentError(
+            "pdf",
+            "the document asks for something outside itself",
+            found=str(error),
+            remedy="documents are self-contained: put it into the template as text or inline SVG",
+        ) from error
+    return pdf
+
+
+class _RefuseEverything(URLFetcher):  # type: ignore[misc]
+    """Answer no to every address, whatever its scheme."""
+
+    def fetch(self, url: str, headers: dict[str, str] | None = None) -> Never:
+        """Stop the rendering: a document that fetches is not the document that was reviewed."""
+        del headers
+        raise FatalURLFetchingError(url)
+
+
+class _Text(HTMLParser):
+    """Collect every character that could be drawn, generated content in the style sheet included."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.seen: set[str] = set()
+
+    def handle_data(self, data: str) -> None:
+        self.seen.update(data)
+
+
+def _text_of(html: str) -> str:
+    parser = _Text()
+    parser.feed(html)
+    parser.close()
+    return "".join(sorted(parser.seen))
+
+
+def _font_configuration(faces: Sequence[Face]) -> FontConfiguration:
+    """Return a configuration that knows these faces and nothing of the machine's own settings."""
+    with _fontconfig_file(faces) as path, _ENVIRONMENT_LOCK:
+        before = os.environ.get("FONTCONFIG_FILE")
+        os.environ["FONTCONFIG_FILE"] = str(path)
+        try:
+            return FontConfiguration()
+        finally:
+            if before is None:
+                del os.environ["FONTCONFIG_FILE"]
+            else:
+                os.environ["FONTCONFIG_FILE"] = before
+
+
+@contextmanager
+def _fontconfig_file(faces: Sequence[Face]) -> Iterator[Path]:
+    paths = list(dict.fromkeys(face.path for face in faces))
+    folders = list(dict.fromkeys(path.parent for path in paths))
+    accepted = "".join(f"<glob>{escape(str(path))}</glob>" for path in paths)
+    lines = [
+        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd"><fontconfig>',
+        *(f"<dir>{escape(str(folder))}</dir>" for folder in folders),
+        # the machine's caches of these folders: without them a 20 MB collection is scanned every time
+        '<cachedir>/var/cache/fontconfig</cachedir><cachedir prefix="xdg">fontconfig</cachedir>',
+        "<selectfont><rejectfont><glob>*</glob></rejectfont>",
+        f"<acceptfont>{accepted}</acceptfont></selectfont></fontconfig>",
+    ]
+    with tempfile.TemporaryDirectory(prefix="fairclock-fonts-") as folder:
+        path = Path(folder) / "fonts.conf"
+        path.write_text("\n".join(lines), encoding="utf-8")
+        yield path

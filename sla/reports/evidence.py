@@ -1,0 +1,128 @@
+"""Own the last pages: definitions, what the figures rest on, what was not evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairclock.documents.text import printable
+from sla.reports.canonical import report_sha256
+from sla.reports.front import Fact, tenants
+from sla.reports.reading import count, is_evaluated, texts
+
+if TYPE_CHECKING:
+    from fairclock.documents.languages import Language
+    from sla.reports.reading import Report
+
+DEFINITIONS = (
+    "clock_start",
+    "queueing",
+    "judged",
+    "availability",
+    "met",
+    "rounding",
+    "excluded",
+    "unmeasured",
+    "insufficient",
+    "days",
+)
+_BROUGHT_LATER = (
+    "error_budgets",
+    "exclusions",
+    "degradations",
+    "incidents",
+    "changes",
+    "cost",
+    "credits",
+    "amounts",
+    "breakdown",
+    "daily",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A word of the contract and what it means."""
+
+    term: str
+    text: str
+
+
+def definitions(language: Language) -> list[Definition]:
+    """Return the words of the contract and of the method, in the order of reading."""
+    return [
+        Definition(term=language.text(f"definition.{key}.term"), text=language.text(f"definition.{key}.text"))
+        for key in DEFINITIONS
+    ]
+
+
+def missing(report: Report, language: Language) -> list[str]:
+    """Return what the report has a place for but this version does not evaluate, then the contract's paths."""
+    sections = [language.text(f"missing.{key}") for key in _BROUGHT_LATER if not is_evaluated(report, key)]
+    if not report["evidence"].get("signatures"):
+        sections.append(language.text("missing.signatures"))
+    return sections
+
+
+def not_evaluated_paths(report: Report) -> list[str]:
+    """Return the contract's clauses that were accepted but not evaluated."""
+    return texts(report.get("not_evaluated"))
+
+
+def evidence_facts(report: Report, language: Language) -> list[Fact]:
+    """Return what the figures were computed from."""
+    evidence = report["evidence"]
+    nothing = language.text("not_evaluated")
+    rows = count(evidence.get("rows"))
+    facts = [
+        Fact(label=language.text("evidence.report_hash"), lines=[report_sha256(report)], code=True),
+        Fact(
+            label=language.text("evidence.contract_version"),
+            lines=[printable(str(report["contract"]["version_sha256"]))],
+            code=True,
+        ),
+        Fact(
+            label=language.text("evidence.rows"), lines=[nothing if rows is None else language.integer(rows)]
+        ),
+        Fact(
+            label=language.text("evidence.rows_hash"),
+            lines=[printable(str(evidence.get("rows_sha256") or nothing))],
+            code=bool(evidence.get("rows_sha256")),
+        ),
+        Fact(label=language.text("evidence.seals"), lines=[_seals(evidence.get("seals"), language)]),
+        Fact(label=language.text("evidence.as_of"), lines=[printable(str(report["as_of"]))], code=True),
+        Fact(
+            label=language.text("evidence.software"),
+            lines=[f"Fairclock {printable(str(evidence.get('software_version')))}"],
+        ),
+        Fact(label=language.text("evidence.fonts"), lines=_fonts(evidence.get("fonts"), language)),
+        Fact(label=language.text("evidence.schema"), lines=[printable(str(report["schema"]))], code=True),
+    ]
+    names = tenants(report)
+    if names:
+        facts.append(
+            Fact(label=language.text("evidence.tenants"), lines=[language.text("list_comma").join(names)])
+        )
+    return facts
+
+
+def _seals(seals: object, language: Language) -> str:
+    if seals in (None, [], {}):
+        return language.text("not_evaluated")
+    number = len(seals) if isinstance(seals, (list, dict)) else count(seals)
+    return language.text("evidence.seals_count", n=number)
+
+
+def _fonts(fonts: object, language: Language) -> list[str]:
+    if not isinstance(fonts, list) or not fonts:
+        return [language.text("not_evaluated")]
+    lines = [
+        language.text(
+            "evidence.font_line",
+            family=printable(str(font.get("family"))),
+            version=printable(str(font.get("version"))),
+        )
+        for font in fonts
+        if isinstance(font, dict)
+    ]
+    return list(dict.fromkeys(lines)) or texts(fonts)

@@ -1,0 +1,105 @@
+"""Own the report's face: the dictionary and a language in, one self-contained HTML page out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from fairclock.documents.fonts import CHINESE, LATIN, MONOSPACED
+from fairclock.documents.languages import Language, load_language
+from fairclock.documents.templates import environment
+from sla.reports import drawings
+from sla.reports.canonical import report_sha256
+from sla.reports.evidence import definitions, evidence_facts, missing, not_evaluated_paths
+from sla.reports.figures import (
+    besides_rows,
+    clock_rows,
+    coverage,
+    day_rows,
+    outcome_rows,
+    phase_rows,
+    side_by_side,
+)
+from sla.reports.front import front
+from sla.reports.objectives import objective_rows, verdict_sentence
+from sla.reports.reading import count, is_evaluated, moment
+from sla.reports.terms import term_facts
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from sla.reports.reading import Report
+
+_FONT_STACKS = {
+    # The reader's own fonts stand in where Noto is not installed; the PDF knows no others.
+    "en": f"'{LATIN}', 'Noto Sans Math', '{CHINESE}', 'Helvetica Neue', Arial, sans-serif",
+    "zh": f"'{CHINESE}', '{LATIN}', 'Noto Sans Math', 'PingFang SC', 'Microsoft YaHei', sans-serif",
+}
+_CODE_STACK = f"'{MONOSPACED}', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+_DIGIT_EM = {"en": 0.572, "zh": 0.555}
+"""How wide a digit of the language's first face is; columns line up by it."""
+
+
+@lru_cache(maxsize=8)
+def language_of(code: str) -> Language:
+    """Return a language with the report's words."""
+    return load_language(code, resources.files("sla.reports") / "words")
+
+
+def report_html(report: Report, code: str) -> str:
+    """Return the report as HTML in the language `code`; the PDF is made of the same text."""
+    language = language_of(code)
+    fonts = _FONT_STACKS[code]
+    days, phases = day_rows(report, language), phase_rows(report, language)
+    threshold = drawings.daily_threshold(report, language)
+    start = str((report["contract"].get("clock") or {}).get("start") or "")
+    return _template().render(
+        t=language.text,
+        language=language,
+        fonts=fonts,
+        code_fonts=_CODE_STACK,
+        digit_em=_DIGIT_EM[code],
+        front=front(report, language),
+        created=moment(report["as_of"], ZoneInfo("UTC")).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        simulated=bool(report.get("simulated")),
+        sentence=verdict_sentence(report, language),
+        clock_sentence=_clock_sentence(start, language),
+        objectives=objective_rows(report, language),
+        paths=not_evaluated_paths(report),
+        clocks=clock_rows(report, language),
+        side_by_side=side_by_side(report, language),
+        answered=language.integer(count(report["traffic"]["outcomes"].get("ok")) or 0),
+        admitted=count(report["traffic"]["admitted"]) or 0,
+        outcomes=outcome_rows(report, language),
+        besides=besides_rows(report, language),
+        coverage=coverage(report, language),
+        exclusions=len(report.get("exclusions") or []),
+        is_evaluated=lambda key: is_evaluated(report, key),
+        days=days,
+        daily_threshold=threshold,
+        daily_chart=drawings.daily_chart(days, threshold, language, font_family=fonts) if days else None,
+        phases=phases,
+        phase_colours=drawings.PHASE_COLOURS,
+        phases_bar=drawings.phases_bar(phases, language, font_family=fonts) if phases else None,
+        way=drawings.request_way(report, language, font_family=fonts),
+        terms=term_facts(report, language),
+        definitions=definitions(language),
+        evidence=evidence_facts(report, language),
+        missing=missing(report, language),
+        hash=report_sha256(report),
+        version=str(report["evidence"].get("software_version")),
+        rows=language.integer(count(report["evidence"].get("rows")) or 0),
+        month=str(report["period"]["month"]),
+    )
+
+
+def _clock_sentence(start: str, language: Language) -> str:
+    key = f"clock_sentence.{start}"
+    return language.text(key) if language.has(key) else language.text("clock_sentence.other", start=start)
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    return environment("sla.reports").get_template("report.html.j2")
