@@ -1,0 +1,1 @@
+"""Own the measurements behind the targets in the documentation; ``make bench`` runs them."""

@@ -1,0 +1,54 @@
+"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [sealing]``.
+
+Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
+exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import importing, sealing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.measuring import Figure
+
+BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
+    "importing": importing.figures,
+    "sealing": sealing.figures,
+}
+_WORDS = {True: "met", False: "missed", None: ""}
+
+
+def main(names: list[str]) -> int:
+    """Run the named benchmarks, or all of them."""
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(
+            f"benchmarks: no such benchmark ({', '.join(unknown)}); choose from {', '.join(BENCHMARKS)}",
+            file=sys.stderr,
+        )
+        return 2
+    table = Table(title=f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}")
+    for heading in ("what", "measured", "target", ""):
+        table.add_column(heading)
+    for name in names or BENCHMARKS:
+        print(f"· {name}", file=sys.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            for figure in BENCHMARKS[name](Path(folder)):
+                table.add_row(figure.what, figure.measured, figure.target, _WORDS[figure.met])
+    Console().print(table)
+    return 0
+
+
+sys.exit(main(sys.argv[1:]))
