@@ -58,7 +58,7 @@ _EXAMPLES = {
     "objectives.availability.target": "target: 99.9%",
     "objectives.availability.interval": "interval: 1m",
     "objectives.availability.bad_above": "bad_above: 5%",
-    "objectives.availability.empty": "empty: good",
+    "objectives.availability.empty": "empty: bad",
     "objectives.availability.below_min": "below_min: merge_next",
     "objectives.rate": "rate: {clock: output_tokens_per_second, at_least: 80, window: 5m, statistic: p50, windows_met: 99%}",
     "objectives.rate.clock": "clock: output_tokens_per_second",

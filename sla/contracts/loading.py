@@ -68,7 +68,7 @@ def examine(content: bytes | str, *, where: str = "contract") -> Examination:
     except Unreadable as error:
         raise ContractError(where, [_sentence(error)]) from error
     contract, problems = validate(source.tree)
-    problems = _without_repeats([*source.problems, *problems, *inconsistencies(source.tree)])
+    problems = _without_repeats([*source.problems, *inconsistencies(source.tree), *problems])
     problems.sort(key=lambda problem: (source.line_of(problem.path) or 0, str(problem.path)))
     if contract is not None:
         contract._version_sha256 = hashlib.sha256(raw).hexdigest()  # noqa: SLF001

@@ -19,6 +19,10 @@ class Problem:
     remedy: str
     asked: bool = False
     """Whether it is a question that the contract leaves unanswered, rather than a mistake in its form."""
+    missing: bool = False
+    """Whether it is about a key that is not there."""
+    meant: Path | None = None
+    """Where an unknown key was most likely meant to be."""
 
 
 def path_text(path: Path) -> str:

@@ -32,10 +32,10 @@ class Source:
     problems: list[Problem] = field(default_factory=list)
 
     def line_of(self, path: Path) -> int | None:
-        """Return the line of `path`, or of the nearest thing around it."""
+        """Return the line of `path`, or of the nearest clause around it; None for a clause that is not there."""
         while path and path not in self.lines:
             path = path[:-1]
-        return self.lines.get(path)
+        return self.lines[path] if path else None
 
 
 class Unreadable(ValueError):  # noqa: N818

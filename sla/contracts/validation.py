@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from sla.contracts.calendar import CalendarClause, PeriodRule
 from sla.contracts.clause_examples import example_for
 from sla.contracts.clauses import TAG_MARK, Clause
-from sla.contracts.consistency.answers import OPEN_QUESTION
+from sla.contracts.consistency.answers import open_question
 from sla.contracts.contract import Contract
 from sla.contracts.fields import PROBLEM
 from sla.contracts.objectives import FORMULAS, KINDS, TAGGED
@@ -37,7 +37,19 @@ def validate(tree: Tree) -> tuple[Contract | None, list[Problem]]:
     try:
         return Contract.model_validate(tree), []
     except ValidationError as errors:
-        return None, [_problem(error) for error in errors.errors(include_url=False)]
+        found = [_problem(error) for error in errors.errors(include_url=False) if not _is_echo(error)]
+        meant = {problem.meant for problem in found}
+        return None, [problem for problem in found if not (problem.missing and problem.path in meant)]
+
+
+def _is_echo(error: ErrorDetails) -> bool:
+    """Tell whether an error only repeats another: a list emptied by its bad entries, a second kind of promise."""
+    if error["type"] == "too_short":
+        return bool(error["input"])
+    extra = error["type"] == "extra_forbidden"
+    return (
+        extra and error["loc"][0] == "objectives" and error["loc"][-1] in KINDS and error["loc"][-2] in TAGGED
+    )
 
 
 def words_of(path: Path) -> tuple[str, ...]:
@@ -79,15 +91,17 @@ def _write(path: Path) -> str:
 
 def _missing(path: Path) -> Problem:
     asked = words_of(path) in ASKED
-    problem = OPEN_QUESTION if asked else "is missing"
-    return Problem(path=path, problem=problem, remedy=_write(path), asked=asked)
+    if asked:
+        return open_question(path)
+    return Problem(path=path, problem="is missing", remedy=_write(path), missing=True)
 
 
 def _unknown(path: Path, model: type[BaseModel] | None) -> Problem:
     known = [] if model is None else keys_of(model)
     near = closest(str(path[-1]), known)
     remedy = f"did you mean {near}?" if near else f"the keys here are {listed(known, 'and')}"
-    return Problem(path=path, problem="is not a key of this clause", remedy=remedy)
+    meant = (*path[:-1], near) if near else None
+    return Problem(path=path, problem="is not a key of this clause", remedy=remedy, meant=meant)
 
 
 def _not_a_choice(path: Path, error: ErrorDetails) -> Problem:

@@ -18,14 +18,32 @@ if TYPE_CHECKING:
 
     from sla.contracts.source import Tree
 
-OPEN_QUESTION = "is a question that the contract leaves open"
 _INTERVAL_FORMULAS = frozenset({"downtime", "mean_interval_error"})
 _MEASURED_CONDITIONS = frozenset({"prompt_tokens", "completion_tokens", "stream", "inference_mode"})
 
 
-def _open(path: Path) -> Problem:
-    example = example_for(path)
-    return Problem(path=path, problem=OPEN_QUESTION, remedy=f"write {example}", asked=True)
+_CHOICES = {
+    "start": "start: received and start: connected",
+    "time": "time: bad and time: void",
+    "below_floor": "below_floor: violated and below_floor: void",
+    "unknown_clock": "unknown_clock: bad and unknown_clock: void",
+    "combine": "combine: worst and combine: mean",
+    "below_min": "below_min: merge_next, good, bad and void",
+    "tier": "tier: lowest_only and tier: sum",
+}
+
+
+def open_question(path: Path) -> Problem:
+    """Return the problem of a question that has no default because the answer changes a verdict."""
+    choices = _CHOICES.get(str(path[-1]))
+    remedy = f"decide between {choices}" if choices else f"decide, for example {example_for(path)}"
+    return Problem(
+        path=path,
+        problem="is a question that the contract leaves open",
+        remedy=remedy,
+        asked=True,
+        missing=True,
+    )
 
 
 def unmeasured_time_is_answered(tree: Tree) -> Iterator[Problem]:
@@ -34,7 +52,7 @@ def unmeasured_time_is_answered(tree: Tree) -> Iterator[Problem]:
         text_at(objective, "availability", "formula") for _, objective in items_at(tree, "objectives")
     }
     if formulas & _INTERVAL_FORMULAS and _lacks(tree, "time"):
-        yield _open(("unmeasured", "time"))
+        yield open_question(("unmeasured", "time"))
 
 
 def unknown_clocks_are_answered(tree: Tree) -> Iterator[Problem]:
@@ -42,7 +60,7 @@ def unknown_clocks_are_answered(tree: Tree) -> Iterator[Problem]:
     if _lacks(tree, "unknown_clock") and any(
         _may_be_unknown(objective) for _, objective in items_at(tree, "objectives")
     ):
-        yield _open(("unmeasured", "unknown_clock"))
+        yield open_question(("unmeasured", "unknown_clock"))
 
 
 def _lacks(tree: Tree, key: str) -> bool:
@@ -61,17 +79,17 @@ def windows_say_how_they_combine(tree: Tree) -> Iterator[Problem]:
     for path, objective in items_at(tree, "objectives"):
         latency = mapping_at(objective, "latency")
         if "window" in latency and "combine" not in latency:
-            yield _open((*path, "latency", "combine"))
+            yield open_question((*path, "latency", "combine"))
         availability = mapping_at(objective, "availability")
         if "min_requests" in availability and "below_min" not in availability:
-            yield _open((*path, "availability", "below_min"))
+            yield open_question((*path, "availability", "below_min"))
 
 
 def several_tiers_say_which(tree: Tree) -> Iterator[Problem]:
     """Where an objective has several tiers, `tier` says whether the deepest counts or their sum."""
     tiers = Counter(text_at(tier, "objective") for _, tier in items_at(tree, "credits", "tiers"))
     if any(count > 1 for count in tiers.values()) and "tier" not in mapping_at(tree, "credits"):
-        yield _open(("credits", "tier"))
+        yield open_question(("credits", "tier"))
 
 
 RULES = (

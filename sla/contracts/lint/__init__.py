@@ -9,7 +9,7 @@ from fairclock.errors import ContractError
 from sla.contracts.lint import numbers, payments, promises, terms
 from sla.contracts.lint.findings import Finding, Severity, Wording
 from sla.contracts.lint.repair import stand_in
-from sla.contracts.lint.wording import in_both
+from sla.contracts.lint.wording import chinese, in_both
 
 if TYPE_CHECKING:
     from sla.contracts.contract import Contract
@@ -48,7 +48,7 @@ def require_lintable(contract: Contract) -> None:
 
 def _of_problem(problem: Problem) -> Finding:
     found = f" ({problem.found})" if problem.found else ""
-    found_zh = f"（{problem.found}）" if problem.found else ""
+    found_zh = f"（{chinese(problem.found)}）" if problem.found else ""
     reason = in_both(problem.problem)
     clock = problem.path == ("clock", "start") and problem.asked
     rule = "no-clock-start" if clock else "unanswered" if problem.asked else "malformed"

@@ -39,16 +39,17 @@ def percentiles_have_volume(contract: Contract) -> Iterator[Finding]:
         share = Fraction(1) if latency.window_us is None else Fraction(latency.window_us, _MONTH_US)
         volume = expected * share
         if volume < needed:
-            per = "month" if latency.window_us is None else f"window of {write_duration(latency.window_us)}"
-            per_zh = "每月" if latency.window_us is None else f"每 {write_duration(latency.window_us)} 窗口"
+            window = latency.window_us
+            per = "per month" if window is None else f"in a window of {write_duration(window)}"
+            per_zh = "每月" if window is None else f"每 {write_duration(window)} 窗口"
             percentile, count = decimal_text(latency.percentile), int(volume)
             yield Finding(
                 severity="warning",
                 rule="percentile-without-volume",
                 path=(*path, "latency", "percentile"),
                 reason=Wording(
-                    en=f"about {count} requests a {per} do not support P{percentile}; it takes {-(-needed // 1)}",
-                    zh=f"{per_zh}约 {count} 个请求不足以支撑 P{percentile}，至少需要 {-(-needed // 1)} 个",
+                    en=f"P{percentile} needs {-(-needed // 1)} requests, and {count} are expected {per}",
+                    zh=f"P{percentile} 至少需要 {-(-needed // 1)} 个请求，而{per_zh}预计仅 {count} 个",
                 ),
                 suggestion=write(f"percentile: {_supported(volume)}"),
             )
