@@ -200,7 +200,8 @@ class Gateway:
             up_from = incident.at + incident.down_seconds
             now, lost = replica.crash(incident.at, up_from=up_from)
             replica.warm_up(up_from + incident.cold_seconds, factor=incident.cold_factor)
-            self._left_alone_until[incident.replica] = now + self._rules.fail_timeout_seconds
+            if lost:  # the gateway notices
+                self._left_alone_until[incident.replica] = now + self._rules.fail_timeout_seconds
             for number, begun in lost:
                 self._lose(number, now, begun=begun, model=model)
 

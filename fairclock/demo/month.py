@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -22,7 +22,7 @@ class Month:
 
     name: str  # 2026-10
     zone: str
-    interval: Interval
+    interval: Interval  # in UTC: a difference of two local instants of one zone ignores a change of clocks
     days: tuple[date, ...]
     workdays: tuple[date, ...]
 
@@ -55,7 +55,10 @@ def month_of(name: str, *, zone: str = "Asia/Shanghai") -> Month:
     return Month(
         name=f"{first:%Y-%m}",
         zone=zone,
-        interval=Interval(start=midnight, end=midnight.replace(year=after.year, month=after.month)),
+        interval=Interval(
+            start=midnight.astimezone(UTC),
+            end=midnight.replace(year=after.year, month=after.month).astimezone(UTC),
+        ),
         days=days,
         workdays=tuple(day for day in days if calendar.is_working_day(day)),
     )

@@ -44,7 +44,7 @@ def pools(*, requests: int) -> tuple[Pool, ...]:
 
 
 def incidents(month: Month, *, engines: tuple[Pool, ...]) -> tuple[Incident, ...]:
-    """Return a month's mishaps: a cold start after the first days, an outage, a hang, a crash at night.
+    """Return a month's mishaps: a cold start, days of short crashes, an outage, a hang, a crash at night.
 
     They fall on workdays counted from the month's first; replica 0 is the large model's first, the small
     model's first follows the large model's last.
@@ -58,6 +58,15 @@ def incidents(month: Month, *, engines: tuple[Pool, ...]) -> tuple[Incident, ...
     return (
         # Restarted for a new version just as the exchange opens: cold.
         Incident(at=at(0, 9, 28), mishap=Mishap.CRASH, replica=0, down_seconds=150, cold_seconds=240),
+        # Out of memory in the busy hours, again and again, until the memory setting is corrected.
+        *(
+            Incident(at=at(day, 10, 41), mishap=Mishap.CRASH, replica=1, down_seconds=50, cold_seconds=45)
+            for day in range(1, 6)
+        ),
+        *(
+            Incident(at=at(day, 16, 7), mishap=Mishap.CRASH, replica=1, down_seconds=50, cold_seconds=45)
+            for day in range(1, 6)
+        ),
         # One of two engines is lost in the morning peak; the other carries everything.
         Incident(at=at(6, 9, 52), mishap=Mishap.CRASH, replica=1, down_seconds=1_740, cold_seconds=120),
         # The small model's engine accepts and says nothing, until somebody restarts it.

@@ -83,7 +83,7 @@ TENANTS = (
         model=LARGE,
         weight=225,
         prompt=Lengths(median=900, sigma=0.7, low=80, high=6000),
-        completion=Lengths(median=90, sigma=0.5, low=8, high=400),
+        completion=Lengths(median=140, sigma=0.5, low=8, high=600),
         half_hours=_day((9, 18, 1.0), (18, 23, 0.55), (7, 9, 0.3), floor=0.06),
         day_off_ratio=0.6,
         stream_ratio=0.9,
