@@ -10,36 +10,11 @@ WITH
     toInt64(600000000) AS reach_us,     -- how far apart a request and its engine row may lie
     toInt64(1000000) AS skew_us,        -- what the hosts' clocks may differ beyond the learned offset
     toInt64(2000) AS resolution_us,     -- what a gateway's milliseconds can hide
+    -- the steps are nested rather than named by aliases: the engine writes an alias out wherever it is used
     matched AS
     (
         SELECT
-            hour, hash, occurrence,
-            any(target.logged_attempts) AS logged_attempts,
-            max(alone_in_trace) AS by_unique_trace,
-            countIf(contested) AS contested_rows,
-            arraySort(row -> (row.at, row.tie), groupArrayIf(
-                CAST((at, instance, sequence, engine_us, queue_us, prefill_us, decode_us, first_token_us, prompt, cached, completion, tie),
-                     'Tuple(at Int64, instance String, sequence UInt16, engine_us Int64, queue_us Int64, prefill_us Int64, decode_us Int64, first_token_us Nullable(Int64), prompt Nullable(UInt32), cached Nullable(UInt32), completion Nullable(UInt32), tie UInt128)'),
-                accepted)) AS rows,
-            -- attempts begin with the sequence of the lowest index; the others follow on the same instance
-            arraySort(arrayDistinct(arrayMap(row -> (row.at, row.instance),
-                arrayFilter(row -> row.sequence = arrayMin(each -> each.sequence, rows), rows)))) AS starts,
-            arrayMap(row -> greatest(1, arrayLastIndex(start -> start.2 = row.instance AND start.1 <= row.at, starts)), rows) AS attempt_of,
-            -- of every attempt, the sequence that finished last
-            arrayMap(number -> arrayLast(row -> 1, arraySort(row -> (row.at + row.engine_us, row.tie),
-                arrayFilter((row, attempt) -> attempt = number, rows, attempt_of))), arrayEnumerate(starts)) AS last_rows,
-            arrayMap(row -> row.queue_us < 0 OR row.prefill_us < 0 OR row.decode_us < 0
-                OR row.engine_us - row.queue_us - row.prefill_us - row.decode_us < -resolution_us, last_rows) AS impossible,
-            last_rows[-1] AS final,
-            arraySum((row, wrong) -> if(wrong, 0, row.queue_us), arrayPopBack(last_rows), arrayPopBack(impossible)) AS earlier_queue_us,
-            multiIf(
-                contested_rows > 0 OR (NOT by_unique_trace AND length(starts) > greatest(logged_attempts, 1)), 'ambiguous',
-                empty(rows), 'none',
-                impossible[-1], 'quarantined',
-                'joined') AS verdict,
-            arrayFilter((row, attempt) -> attempt = length(starts), rows, attempt_of) AS final_rows,
-            arrayDistinct(arrayMap(row -> row.sequence, final_rows)) AS indices,
-            -- a prompt counts once however many sequences came of it
+            *,
             if(arrayExists(row -> isNull(row.prompt), final_rows), NULL,
                 arraySum(index -> arrayMax(row -> if(row.sequence = index, ifNull(row.prompt, 0), 0), final_rows), indices)) AS engine_prompt_tokens,
             if(arrayExists(row -> isNull(row.cached), final_rows), NULL,
@@ -49,124 +24,203 @@ WITH
         FROM
         (
             SELECT
-                *,
-                at - earlier.at AS to_earlier_us,
-                later.at - at AS to_later_us,
-                earlier.valid AND to_earlier_us <= reach_us AS has_earlier,
-                later.valid AND to_later_us <= reach_us AS has_later,
-                if(has_earlier AND (NOT has_later OR to_earlier_us <= to_later_us), earlier, later) AS nearest,
-                has_earlier OR has_later AS near,
-                toInt64(abs(at - nearest.at)) AS nearest_us,
-                least(
-                    if(earlier.valid AND earlier != nearest, to_earlier_us, reach_us),
-                    if(later.valid AND later != nearest, to_later_us, reach_us),
-                    if(nearest.has_previous, toInt64(abs(at - nearest.previous_at)), reach_us),
-                    if(nearest.has_next, toInt64(abs(at - nearest.next_at)), reach_us)) AS second_us,
-                at BETWEEN nearest.received_us - skew_us AND nearest.done_us + skew_us AS fits,
-                tier = 1 AND gateways = 1 AS alone_in_trace,
-                gateways = 1 AND engines = 1 AND near AS alone_in_id,
-                near AND fits AND second_us - nearest_us > resolution_us AS clearly_nearest,
-                alone_in_trace OR alone_in_id OR clearly_nearest AS accepted,
-                NOT accepted AND near AND fits AS contested,
-                if(alone_in_trace, only_gateway, nearest) AS target,
-                target.hash AS hash,
-                target.occurrence AS occurrence
+                hour, hash, occurrence, rows,
+                last_rows[-1] AS final,
+                arraySum((row, wrong) -> if(wrong, 0, row.queue_us), arrayPopBack(last_rows), arrayPopBack(impossible)) AS earlier_queue_us,
+                multiIf(
+                    contested_rows > 0 OR (NOT by_unique_trace AND length(starts) > greatest(logged_attempts, 1)), 'ambiguous',
+                    empty(rows), 'none',
+                    impossible[-1], 'quarantined',
+                    'joined') AS verdict,
+                arrayFilter((row, attempt) -> attempt = length(starts), rows, attempt_of) AS final_rows,
+                -- a prompt counts once however many sequences came of it
+                arrayDistinct(arrayMap(row -> row.sequence, final_rows)) AS indices
             FROM
             (
                 SELECT
                     *,
-                    countIf(is_gateway) OVER (PARTITION BY hour, tier, key) AS gateways,
-                    countIf(NOT is_gateway) OVER (PARTITION BY hour, tier, key) AS engines,
-                    anyIf(me, is_gateway) OVER (PARTITION BY hour, tier, key) AS only_gateway,
-                    argMaxIf(me, place, is_gateway) OVER (PARTITION BY hour, tier, key ORDER BY place ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS earlier,
-                    argMinIf(me, place, is_gateway) OVER (PARTITION BY hour, tier, key ORDER BY place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS later
+                    arrayMap(row -> row.queue_us < 0 OR row.prefill_us < 0 OR row.decode_us < 0
+                        OR row.engine_us - row.queue_us - row.prefill_us - row.decode_us < -resolution_us, last_rows) AS impossible
                 FROM
                 (
                     SELECT
-                        * EXCEPT (at),
-                        at_us - offset_us AS at,
-                        (at, NOT is_gateway, tie, occurrence_of) AS place,
-                        CAST((is_gateway, at, received_us, done_us, tie, occurrence_of, logged,
-                              row_number() OVER before > 1, lagInFrame(at, 1, 0) OVER before,
-                              row_number() OVER after > 1, lagInFrame(at, 1, 0) OVER after),
-                             'Tuple(valid UInt8, at Int64, received_us Int64, done_us Int64, hash UInt128, occurrence UInt16, logged_attempts UInt8, has_previous UInt8, previous_at Int64, has_next UInt8, next_at Int64)') AS me
+                        *,
+                        -- of every attempt, the sequence that finished last
+                        arrayMap(number -> arrayLast(row -> 1, arraySort(row -> (row.at + row.engine_us, row.tie),
+                            arrayFilter((row, attempt) -> attempt = number, rows, attempt_of))), arrayEnumerate(starts)) AS last_rows
                     FROM
                     (
                         SELECT
                             *,
-                            trace_gateways > 0 AND trace_engines > 0 AS tier,
-                            if(tier, toString(trace_key), id_key) AS key,
-                            -- the host's offset, learned where the trace leaves no doubt
-                            if(is_gateway, 0, ifNull(quantileExactIf(0.5)(at_us - trace_at, trace_gateways = 1 AND trace_engines = 1)
-                                OVER (PARTITION BY hour, is_gateway, instance), 0)) AS offset_us
+                            arrayMap(row -> greatest(1, arrayLastIndex(start -> start.2 = row.instance AND start.1 <= row.at, starts)), rows) AS attempt_of
                         FROM
                         (
                             SELECT
                                 *,
-                                if(trace_key = toFixedString('', 16), 0, countIf(is_gateway) OVER by_trace) AS trace_gateways,
-                                if(trace_key = toFixedString('', 16), 0, countIf(NOT is_gateway) OVER by_trace) AS trace_engines,
-                                maxIf(at_us, is_gateway) OVER by_trace AS trace_at
+                                -- attempts begin with the sequence of the lowest index; the others follow on the same instance
+                                arraySort(arrayDistinct(arrayMap(row -> (row.at, row.instance),
+                                    arrayFilter(row -> row.sequence = first_sequence, rows)))) AS starts
                             FROM
                             (
                                 SELECT
-                                    arrayJoin(arrayFilter(start -> at_of_row >= start - margin_us AND at_of_row < start + hour_us + margin_us, {hours_us:Array(Int64)})) AS hour,
-                                    1 AS is_gateway, trace_id AS trace_key, request_id AS id_key,
-                                    toUnixTimestamp64Micro(received_at) AS at_of_row,
-                                    at_of_row AS received_us, at_of_row + responded_us AS done_us,
-                                    at_of_row + ifNull(forwarded_us, 0) AS at_us,
-                                    content_hash AS tie, k AS occurrence_of, attempts AS logged,
-                                    '' AS instance, toUInt16(0) AS sequence, toInt64(0) AS engine_us, toInt64(0) AS queue_us, toInt64(0) AS prefill_us, toInt64(0) AS decode_us,
-                                    CAST(NULL, 'Nullable(Int64)') AS first_token_us, CAST(NULL, 'Nullable(UInt32)') AS prompt, CAST(NULL, 'Nullable(UInt32)') AS cached, CAST(NULL, 'Nullable(UInt32)') AS completion
-                                FROM gateway_requests FINAL
-                                WHERE received_at >= fromUnixTimestamp64Micro({first_us:Int64} - margin_us, 'UTC') AND received_at < fromUnixTimestamp64Micro({last_us:Int64} + margin_us, 'UTC')
-                                    AND first_wins >= {as_of_wins:UInt64}
-                                UNION ALL
-                                SELECT
-                                    arrayJoin(arrayFilter(start -> at_us >= start - margin_us AND at_us < start + hour_us + margin_us, {hours_us:Array(Int64)})) AS hour,
-                                    0, trace_id, join_id, toUnixTimestamp64Micro(arrived_at) AS at_us, at_us, at_us, at_us, content_hash, k, toUInt8(0),
-                                    toString(instance), sequence, end_to_end_us, queue_us, prefill_us, decode_us, time_to_first_token_us, prompt_tokens, cached_tokens, completion_tokens
-                                FROM engine_requests FINAL
-                                WHERE arrived_at >= fromUnixTimestamp64Micro({first_us:Int64} - margin_us, 'UTC') AND arrived_at < fromUnixTimestamp64Micro({last_us:Int64} + margin_us, 'UTC')
-                                    AND first_wins >= {as_of_wins:UInt64}
+                                    hour, target.hash AS hash, target.occurrence AS occurrence,
+                                    any(target.logged_attempts) AS logged_attempts,
+                                    max(alone_in_trace) AS by_unique_trace,
+                                    countIf(NOT accepted AND fits) AS contested_rows,
+                                    minIf(sequence, accepted) AS first_sequence,
+                                    arraySort(row -> (row.at, row.tie), groupArrayIf(
+                                        CAST((at, instance, sequence, engine_us, queue_us, prefill_us, decode_us, first_token_us, prompt, cached, completion, tie),
+                                             'Tuple(at Int64, instance String, sequence UInt16, engine_us Int64, queue_us Int64, prefill_us Int64, decode_us Int64, first_token_us Nullable(Int64), prompt Nullable(UInt32), cached Nullable(UInt32), completion Nullable(UInt32), tie UInt128)'),
+                                        accepted)) AS rows
+                                FROM
+                                (
+                                    SELECT
+                                        *,
+                                        alone_in_trace OR (gateways = 1 AND engines = 1) OR (fits AND second_us - nearest_us > resolution_us) AS accepted
+                                    FROM
+                                    (
+                                        SELECT
+                                            *,
+                                            toInt64(abs(at - target.at)) AS nearest_us,
+                                            at BETWEEN target.received_us - skew_us AND target.done_us + skew_us AS fits,
+                                            -- the next best is the other neighbour, or the nearest one's own
+                                            least(
+                                                if(has_earlier AND NOT takes_earlier, to_earlier_us, reach_us),
+                                                if(has_later AND takes_earlier, to_later_us, reach_us),
+                                                if(target.has_previous, toInt64(abs(at - target.previous_at)), reach_us),
+                                                if(target.has_next, toInt64(abs(at - target.next_at)), reach_us)) AS second_us
+                                        FROM
+                                        (
+                                            SELECT
+                                                *,
+                                                if(alone_in_trace, only_gateway, if(takes_earlier, earlier, later)) AS target
+                                            FROM
+                                            (
+                                                SELECT
+                                                    *,
+                                                    has_earlier AND (NOT has_later OR to_earlier_us <= to_later_us) AS takes_earlier
+                                                FROM
+                                                (
+                                                    SELECT
+                                                        *,
+                                                        at - earlier.at AS to_earlier_us,
+                                                        later.at - at AS to_later_us,
+                                                        earlier.valid AND at - earlier.at <= reach_us AS has_earlier,
+                                                        later.valid AND later.at - at <= reach_us AS has_later,
+                                                        tier = 1 AND gateways = 1 AS alone_in_trace
+                                                    FROM
+                                                    (
+                                                        SELECT
+                                                            *,
+                                                            countIf(is_gateway) OVER (PARTITION BY hour, tier, key) AS gateways,
+                                                            countIf(NOT is_gateway) OVER (PARTITION BY hour, tier, key) AS engines,
+                                                            anyIf(me, is_gateway) OVER (PARTITION BY hour, tier, key) AS only_gateway,
+                                                            argMaxIf(me, place, is_gateway) OVER (PARTITION BY hour, tier, key ORDER BY place ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS earlier,
+                                                            argMinIf(me, place, is_gateway) OVER (PARTITION BY hour, tier, key ORDER BY place DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS later
+                                                        FROM
+                                                        (
+                                                            SELECT
+                                                                * EXCEPT (at),
+                                                                at_us - offset_us AS at,
+                                                                (at, NOT is_gateway, tie, occurrence_of) AS place,
+                                                                CAST((is_gateway, at, received_us, done_us, tie, occurrence_of, logged,
+                                                                      row_number() OVER before > 1, lagInFrame(at, 1, 0) OVER before,
+                                                                      row_number() OVER after > 1, lagInFrame(at, 1, 0) OVER after),
+                                                                     'Tuple(valid UInt8, at Int64, received_us Int64, done_us Int64, hash UInt128, occurrence UInt16, logged_attempts UInt8, has_previous UInt8, previous_at Int64, has_next UInt8, next_at Int64)') AS me
+                                                            FROM
+                                                            (
+                                                                SELECT
+                                                                    *,
+                                                                    trace_gateways > 0 AND trace_engines > 0 AS tier,
+                                                                    if(tier, toString(trace_key), id_key) AS key,
+                                                                    -- the host's offset, learned where the trace leaves no doubt
+                                                                    if(is_gateway, 0, ifNull(quantileExactIf(0.5)(at_us - trace_at, trace_gateways = 1 AND trace_engines = 1)
+                                                                        OVER (PARTITION BY hour, is_gateway, instance), 0)) AS offset_us
+                                                                FROM
+                                                                (
+                                                                    SELECT
+                                                                        *,
+                                                                        if(trace_key = toFixedString('', 16), 0, countIf(is_gateway) OVER by_trace) AS trace_gateways,
+                                                                        if(trace_key = toFixedString('', 16), 0, countIf(NOT is_gateway) OVER by_trace) AS trace_engines,
+                                                                        maxIf(at_us, is_gateway) OVER by_trace AS trace_at
+                                                                    FROM
+                                                                    (
+                                                                        SELECT
+                                                                            arrayJoin(arrayFilter(start -> at_of_row >= start - margin_us AND at_of_row < start + hour_us + margin_us, {hours_us:Array(Int64)})) AS hour,
+                                                                            1 AS is_gateway, trace_id AS trace_key, request_id AS id_key,
+                                                                            toUnixTimestamp64Micro(received_at) AS at_of_row,
+                                                                            at_of_row AS received_us, at_of_row + responded_us AS done_us,
+                                                                            at_of_row + ifNull(forwarded_us, 0) AS at_us,
+                                                                            content_hash AS tie, k AS occurrence_of, attempts AS logged,
+                                                                            '' AS instance, toUInt16(0) AS sequence, toInt64(0) AS engine_us, toInt64(0) AS queue_us, toInt64(0) AS prefill_us, toInt64(0) AS decode_us,
+                                                                            CAST(NULL, 'Nullable(Int64)') AS first_token_us, CAST(NULL, 'Nullable(UInt32)') AS prompt, CAST(NULL, 'Nullable(UInt32)') AS cached, CAST(NULL, 'Nullable(UInt32)') AS completion
+                                                                        FROM gateway_requests FINAL
+                                                                        WHERE received_at >= fromUnixTimestamp64Micro({first_us:Int64} - margin_us, 'UTC') AND received_at < fromUnixTimestamp64Micro({last_us:Int64} + margin_us, 'UTC')
+                                                                            AND first_wins >= {as_of_wins:UInt64}
+                                                                        UNION ALL
+                                                                        SELECT
+                                                                            arrayJoin(arrayFilter(start -> at_us >= start - margin_us AND at_us < start + hour_us + margin_us, {hours_us:Array(Int64)})) AS hour,
+                                                                            0, trace_id, join_id, toUnixTimestamp64Micro(arrived_at) AS at_us, at_us, at_us, at_us, content_hash, k, toUInt8(0),
+                                                                            toString(instance), sequence, end_to_end_us, queue_us, prefill_us, decode_us, time_to_first_token_us, prompt_tokens, cached_tokens, completion_tokens
+                                                                        FROM engine_requests FINAL
+                                                                        WHERE arrived_at >= fromUnixTimestamp64Micro({first_us:Int64} - margin_us, 'UTC') AND arrived_at < fromUnixTimestamp64Micro({last_us:Int64} + margin_us, 'UTC')
+                                                                            AND first_wins >= {as_of_wins:UInt64}
+                                                                    )
+                                                                    WINDOW by_trace AS (PARTITION BY hour, trace_key)
+                                                                )
+                                                            )
+                                                            WHERE key != ''
+                                                            WINDOW
+                                                                before AS (PARTITION BY hour, tier, key, is_gateway ORDER BY (at, tie, occurrence_of) ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
+                                                                after AS (PARTITION BY hour, tier, key, is_gateway ORDER BY (at, tie, occurrence_of) DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+                                                        )
+                                                    )
+                                                    WHERE NOT is_gateway
+                                                )
+                                                WHERE alone_in_trace OR has_earlier OR has_later
+                                            )
+                                        )
+                                    )
+                                )
+                                GROUP BY hour, hash, occurrence
                             )
-                            WINDOW by_trace AS (PARTITION BY hour, trace_key)
                         )
                     )
-                    WHERE key != ''
-                    WINDOW
-                        before AS (PARTITION BY hour, tier, key, is_gateway ORDER BY (at, tie, occurrence_of) ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
-                        after AS (PARTITION BY hour, tier, key, is_gateway ORDER BY (at, tie, occurrence_of) DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
                 )
             )
-            WHERE NOT is_gateway AND (alone_in_trace OR near)
         )
-        GROUP BY hour, hash, occurrence
     )
 SELECT
     tenant, received_at, request_id, trace_id, content_hash, k, source, model, route, region, upstream, status, outcome, error_code,
     stream, inference_mode, model_version, attempts,
     responded_us AS end_to_end_us,
     connected_us, forwarded_us,
-    responded_us - final.engine_us - earlier_queue_us < -resolution_us AS too_long,
-    multiIf(verdict = '', 'none', verdict = 'joined' AND too_long, 'quarantined', verdict) AS engine,
-    engine = 'joined' AS joined,
+    engine,
     if(joined, final.queue_us + earlier_queue_us, NULL) AS queue_us,
     if(joined, final.prefill_us, NULL) AS prefill_us,
     if(joined, final.decode_us, NULL) AS decode_us,
     if(joined, final.engine_us - final.queue_us - final.prefill_us - final.decode_us, NULL) AS frontend_us,
     if(joined AND final.first_token_us >= 0, forwarded_us + final.first_token_us, NULL) AS time_to_first_token_us,
-    CAST(ifNull(gateway.prompt_tokens, if(joined, engine_prompt_tokens, NULL)), 'Nullable(UInt32)') AS prompt_tokens,
-    CAST(ifNull(gateway.cached_tokens, if(joined, engine_cached_tokens, NULL)), 'Nullable(UInt32)') AS cached_tokens,
-    CAST(ifNull(gateway.completion_tokens, if(joined, engine_completion_tokens, NULL)), 'Nullable(UInt32)') AS completion_tokens,
+    CAST(ifNull(prompt_tokens, if(joined, engine_prompt_tokens, NULL)), 'Nullable(UInt32)') AS prompt_tokens,
+    CAST(ifNull(cached_tokens, if(joined, engine_cached_tokens, NULL)), 'Nullable(UInt32)') AS cached_tokens,
+    CAST(ifNull(completion_tokens, if(joined, engine_completion_tokens, NULL)), 'Nullable(UInt32)') AS completion_tokens,
     if(joined, final.completion, NULL) AS decode_tokens,
-    simulated,
-    toStartOfHour(received_at) AS received_hour
+    simulated
 FROM
 (
-    SELECT * FROM gateway_requests FINAL
-    WHERE received_at >= fromUnixTimestamp64Micro({first_us:Int64}, 'UTC') AND received_at < fromUnixTimestamp64Micro({last_us:Int64}, 'UTC')
-        AND first_wins >= {as_of_wins:UInt64}
-        AND has({hours_us:Array(Int64)}, intDiv(toUnixTimestamp64Micro(received_at), hour_us) * hour_us)
-) AS gateway
-LEFT JOIN matched ON matched.hour = intDiv(toUnixTimestamp64Micro(gateway.received_at), hour_us) * hour_us
-    AND matched.hash = gateway.content_hash AND matched.occurrence = gateway.k
+    SELECT
+        gateway.*, final, earlier_queue_us, engine_prompt_tokens, engine_cached_tokens, engine_completion_tokens,
+        multiIf(verdict = '', 'none',
+                verdict = 'joined' AND responded_us - final.engine_us - earlier_queue_us < -resolution_us, 'quarantined',
+                verdict) AS engine,
+        engine = 'joined' AS joined
+    FROM
+    (
+        SELECT * FROM gateway_requests FINAL
+        WHERE received_at >= fromUnixTimestamp64Micro({first_us:Int64}, 'UTC') AND received_at < fromUnixTimestamp64Micro({last_us:Int64}, 'UTC')
+            AND first_wins >= {as_of_wins:UInt64}
+            AND has({hours_us:Array(Int64)}, intDiv(toUnixTimestamp64Micro(received_at), hour_us) * hour_us)
+    ) AS gateway
+    LEFT JOIN matched ON matched.hour = intDiv(toUnixTimestamp64Micro(gateway.received_at), hour_us) * hour_us
+        AND matched.hash = gateway.content_hash AND matched.occurrence = gateway.k
+)

@@ -7,18 +7,7 @@ WITH
     x -> ifNull(x IN ('true', '1'), 0) AS is_set,
     x -> reinterpretAsInt64(toDecimal64OrNull(assumeNotNull(ifNull(present(x), 'absent')), 6)) AS to_us
 SELECT
-    line,
-    -- nginx writes any byte of a client's header as it came, so a line need not be valid UTF-8
-    if(isValidUTF8(line), line, toValidUTF8(line)) AS readable,
-    JSONExtract(readable, shape) AS strict,
-    -- escape=default writes \x22 where JSON wants \u0022
-    if(isNull(strict.time) AND position(line, '\\x') > 0,
-       JSONExtract(replaceRegexpAll(readable, '\\\\x([0-9A-Fa-f]{2})', '\\\\u00\\1'), shape), strict) AS t,
-    toDecimal64OrNull(ifNull(present(t.time), 'absent'), 6) AS time_seconds,
-    toDecimal64OrNull(ifNull(present(t.request_time), 'absent'), 6) AS request_seconds,
-    toUInt16OrNull(ifNull(present(t.status), 'absent')) AS status_or_null,
-    reinterpretAsInt64(ifNull(time_seconds, 0)) AS end_us,
-    reinterpretAsInt64(ifNull(request_seconds, 0)) AS responded_us,
+    *,
     multiIf(
         trimBoth(line) = '', 'blank',
         NOT startsWith(trimLeft(line), '{'), 'not a JSON object',
@@ -36,8 +25,6 @@ SELECT
         '') AS reason,
     end_us - responded_us AS received_us,
     reinterpretAsUInt128(sipHash128(line)) AS content_hash,
-    toFixedString(unhex(extract(lower(text_of(t.traceparent)), '^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}')), 16) AS logged_trace_id,
-    text_of(t.request_id) AS request_id,
     -- a request id that is itself 128 bits in hex is what the shipped snippet sends as trace id
     if(logged_trace_id = toFixedString('', 16) AND match(request_id, '^[0-9a-f]{32}$'),
        toFixedString(unhex(request_id), 16), logged_trace_id) AS trace_id,
@@ -47,9 +34,7 @@ SELECT
     text_of(t.model) AS model,
     text_of(t.region) AS region,
     text_of(t.server) AS server,
-    if(isNull(present(t.upstream_addr)), [], splitByRegexp(' : |, ?', assumeNotNull(t.upstream_addr))) AS upstreams,
     if(empty(upstreams), '', upstreams[-1]) AS upstream,
-    assumeNotNull(status_or_null) AS status,
     toUInt8(least(length(upstreams), 255)) AS attempts,
     multiIf(
         status = 504, 'timeout',
@@ -84,4 +69,40 @@ SELECT
     toUInt32OrNull(text_of(t.completion_tokens)) AS completion_tokens,
     is_set(t.simulated) AS simulated,
     end_us AS event_us
-FROM {lines:Identifier}
+FROM
+(
+    SELECT
+        *,
+        assumeNotNull(status_or_null) AS status,
+        reinterpretAsInt64(ifNull(time_seconds, 0)) AS end_us,
+        reinterpretAsInt64(ifNull(request_seconds, 0)) AS responded_us
+    FROM
+    (
+        SELECT
+            *,
+            toDecimal64OrNull(ifNull(present(t.time), 'absent'), 6) AS time_seconds,
+            toDecimal64OrNull(ifNull(present(t.request_time), 'absent'), 6) AS request_seconds,
+            toUInt16OrNull(ifNull(present(t.status), 'absent')) AS status_or_null,
+            text_of(t.request_id) AS request_id,
+            toFixedString(unhex(extract(lower(text_of(t.traceparent)), '^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}')), 16) AS logged_trace_id,
+            if(isNull(present(t.upstream_addr)), [], splitByRegexp(' : |, ?', assumeNotNull(t.upstream_addr))) AS upstreams
+        FROM
+        (
+            SELECT
+                line,
+                readable,
+                -- escape=default writes \x22 where JSON wants \u0022
+                if(isNull(strict.time) AND position(line, '\\x') > 0,
+                   JSONExtract(replaceRegexpAll(readable, '\\\\x([0-9A-Fa-f]{2})', '\\\\u00\\1'), shape), strict) AS t
+            FROM
+            (
+                SELECT
+                    line,
+                    -- nginx writes any byte of a client's header as it came, so a line need not be valid UTF-8
+                    if(isValidUTF8(line), line, toValidUTF8(line)) AS readable,
+                    JSONExtract(readable, shape) AS strict
+                FROM {lines:Identifier}
+            )
+        )
+    )
+)

@@ -1,0 +1,139 @@
+"""Nothing is counted twice or lost; an old `as_of` reads what it read then."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from fairclock.errors import UsageError
+from fairclock.model import Interval
+from fairclock.store import Query
+from tests.store.conftest import DAY, engine_line, gateway_line, later, traced
+
+
+def month_lines(count=300):
+    gateway = [gateway_line(number * 40, request_id=f"r{number}", **traced(number + 1)) for number in range(count)]
+    engine = [
+        engine_line(number * 40 + 0.01, trace_id=f"{number + 1:032x}", request_id=f"chatcmpl-r{number}")
+        for number in range(count)
+    ]
+    return gateway, engine
+
+
+@pytest.mark.parametrize("merges", ["stopped", "forced"])
+def test_replays_in_any_order_and_in_pieces_change_nothing(books, merges):
+    gateway, engine = month_lines()
+    for table in ("gateway_requests", "engine_requests"):
+        books.store.execute(Query(sql=f"SYSTEM STOP MERGES {table}"))
+    books.feed(gateway, engine)
+    before = books.digest()
+    shuffled = random.Random(5).sample(gateway, len(gateway))
+    counts = [books.feed(piece)[0] for piece in (gateway, shuffled, gateway[40:90], gateway[60:200])]
+    books.feed([], engine[::-1])
+    assert [each.stored for each in counts] == [0] * 4
+    assert [each.duplicates for each in counts] == [300, 300, 50, 140]
+    if merges == "forced":
+        for table in ("gateway_requests", "engine_requests"):
+            books.store.execute(Query(sql=f"SYSTEM START MERGES {table}"))
+            books.store.execute(Query(sql=f"OPTIMIZE TABLE {table} FINAL"))
+    assert books.digest() == before
+    assert before[0] == 300
+
+
+def test_equal_lines_of_one_file_are_several_requests_and_their_replay_is_not(books):
+    line = gateway_line()
+    books.feed([line], k=0)
+    books.feed([line], k=1)
+    books.feed([line], k=1)
+    assert len(books.requests("k")) == 2
+
+
+def test_lines_that_differ_in_any_key_are_two_requests(books):
+    books.feed([gateway_line(priority="1"), gateway_line(priority="2")])
+    assert len(books.requests("k")) == 2
+
+
+def test_sealed_and_live_hours_read_the_same(books):
+    books.feed(*month_lines())
+    live, as_of_live = books.digest(), books.store.watermark()
+    assert books.store.seal() == 4
+    assert books.digest() == live
+    assert books.digest(as_of=as_of_live) == live
+    assert len(books.store.seals_as_of(DAY, books.store.watermark())) == 4
+    assert books.store.seals_as_of(DAY, as_of_live) == []
+
+
+def test_replays_make_no_new_seal(books):
+    gateway, engine = month_lines()
+    books.feed(gateway, engine)
+    books.store.seal()
+    books.feed(gateway, engine)
+    assert books.store.seal() == 0
+    assert books.scalar("SELECT count() FROM seals") == 4
+
+
+def test_a_late_engine_row_makes_a_new_seal_and_leaves_the_old_as_of_alone(books):
+    gateway, engine = month_lines()
+    books.feed(gateway, engine[1:])
+    books.store.seal()
+    old_as_of, old = books.store.watermark(), books.digest()
+    books.feed([], engine[:1])
+    new = books.digest()
+    assert new != old
+    assert books.store.seal() == 1
+    assert books.digest() == new
+    assert books.digest(as_of=old_as_of) == old
+
+
+def test_a_row_written_without_its_seal_is_not_read(books):
+    books.feed(*month_lines())
+    books.store.seal()
+    before = books.digest()
+    books.store.execute(
+        Query(sql="INSERT INTO requests SELECT * REPLACE (toUInt64(1) AS seal) FROM requests LIMIT 5")
+    )
+    assert books.digest() == before
+
+
+def test_sealing_a_window_leaves_the_other_hours_open(books):
+    books.feed(*month_lines())
+    assert books.store.seal(Interval(start=later(0), end=later(3600))) == 1
+    assert books.store.seal() == 3
+
+
+def test_the_watermark_stays_before_a_write_in_flight(books, tmp_path):
+    from fairclock.store import batches
+
+    connection = books.store._connection
+    before = books.store.watermark()
+    with batches.write_stamp(connection) as stamp:
+        held = books.store.watermark()
+        assert (held - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) < stamp
+        assert held == books.store.watermark()
+        assert held > before
+    assert books.store.watermark() > held
+
+
+def test_as_of_beyond_the_watermark_is_refused(store):
+    with pytest.raises(UsageError, match="lies beyond what is committed"):
+        store.checked_as_of(datetime(2100, 1, 1, tzinfo=UTC))
+
+
+def test_coverage_is_the_union_as_known_then(store):
+    store.cover(kind="gateway", source="a", intervals=[Interval(start=later(0), end=later(60))])
+    then = store.watermark()
+    store.cover(kind="gateway", source="b", intervals=[Interval(start=later(30), end=later(90))])
+    store.cover(kind="engine", source="b", intervals=[Interval(start=later(200), end=later(300))])
+    assert store.covered("gateway", DAY, store.watermark()) == [Interval(start=later(0), end=later(90))]
+    assert store.covered("gateway", DAY, then) == [Interval(start=later(0), end=later(60))]
+    window = Interval(start=later(50), end=later(70))
+    assert store.covered("gateway", window, store.watermark()) == [window]
+
+
+def test_instants_come_back_aware(books):
+    books.feed([gateway_line()])
+    ((received_at,),) = books.requests("received_at")
+    assert received_at == later(0)
+    assert received_at.tzinfo is not None
