@@ -12,7 +12,7 @@ from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Condition, Thread
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from collectors.otlp.coverage import ListeningCoverage
 from fairclock.errors import FairclockError, StoreError, StoreReadOnly, StoreUnreachable
@@ -21,26 +21,14 @@ from fairclock.store import LineBatch
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from collectors.file_reading import LineStore
     from collectors.otlp.engine_lines import EngineLines
-    from fairclock.model import Interval
-    from fairclock.store import IngestCounts, Kind
+    from fairclock.store import IngestCounts
 
 _LOG = logging.getLogger(__name__)
 _LARGEST_BATCH_LINES = 50_000
 _ANSWER_SECONDS = 60.0
 _COVER_EVERY_SECONDS = 10.0
-
-
-class LineStore(Protocol):
-    """What a collector needs of `fairclock.store.Store`."""
-
-    def ingest(self, batch: LineBatch) -> IngestCounts:
-        """Store a batch; returns once it is committed."""
-        ...
-
-    def cover(self, *, kind: Kind, source: str, intervals: Sequence[Interval]) -> None:
-        """Note event time that was read through."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

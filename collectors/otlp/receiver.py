@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from collectors.otlp.addresses import Address, bind, parse_address
-from collectors.otlp.committing import LineStore, SpanCommitter
+from collectors.otlp.committing import SpanCommitter
 from collectors.otlp.grpc_server import GrpcServer
 from collectors.otlp.http_server import HttpServer, http_app
 from fairclock.errors import UsageError
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from collectors.file_reading import LineStore
 
 DEFAULT_GRPC_ADDRESS = "127.0.0.1:4317"
 DEFAULT_HTTP_ADDRESS = "127.0.0.1:4318"

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 LONGEST_LINE_BYTES = 1 << 20
-"""Longer lines are cut to an excerpt that no parser takes for an event."""
+"""A request's line is far shorter. Longer ones are cut to an excerpt that no parser takes for an event."""
 _EXCERPT_BYTES = 1000
-_CUT = b" [cut: the line is longer than 1 MiB]"
+_CUT = b" [cut: the line is too long]"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LATER_REMOVED_BYTES = len(_BYTE_ORDER_MARK) + 1  # and a CR that an LF may still follow
 _REST_OF_A_CUT_LINE = b"x"
@@ -23,7 +23,8 @@ class LineSplitter:
     LF and CRLF end a line. A run of NULs (what copytruncate leaves in a file) ends one too, and is no line itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, longest_line_bytes: int = LONGEST_LINE_BYTES) -> None:
+        self._longest_line_bytes = longest_line_bytes
         self._carry = b""
         self._cut_line: bytes | None = None
         self._at_start = True
@@ -40,7 +41,7 @@ class LineSplitter:
         lines = self._finished(lines)
         if self._cut_line is not None:
             self._carry = _REST_OF_A_CUT_LINE
-        elif len(self._carry) > LONGEST_LINE_BYTES + _LATER_REMOVED_BYTES:
+        elif len(self._carry) > self._longest_line_bytes + _LATER_REMOVED_BYTES:
             self._cut_line = _excerpt(self._without_mark(self._carry))
             self._carry = _REST_OF_A_CUT_LINE
         return lines
@@ -59,8 +60,8 @@ class LineSplitter:
             self._cut_line = None
         lines[0] = self._without_mark(lines[0])
         self._at_start = False
-        if max(map(len, lines)) > LONGEST_LINE_BYTES:
-            lines = [line if len(line) <= LONGEST_LINE_BYTES else _excerpt(line) for line in lines]
+        if max(map(len, lines)) > self._longest_line_bytes:
+            lines = [line if len(line) <= self._longest_line_bytes else _excerpt(line) for line in lines]
         return lines
 
     def _without_mark(self, line: bytes) -> bytes:

@@ -1,0 +1,90 @@
+"""Own what is the same for every kind of file: checks before the first byte, coverage, what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from collectors.byte_streams import check_paths
+from fairclock.errors import InputError
+from fairclock.model import Interval
+from fairclock.store import IngestCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from collectors.byte_streams import Truncated
+    from fairclock.store import Kind, LineBatch
+
+
+class LineStore(Protocol):
+    """What a collector needs of `fairclock.store.Store`."""
+
+    def ingest(self, batch: LineBatch) -> IngestCounts:
+        """Store a batch; returns once it is committed."""
+        ...
+
+    def cover(self, *, kind: Kind, source: str, intervals: Sequence[Interval]) -> None:
+        """Note event time that was read through."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReading:
+    """What became of one file.
+
+    With a `problem`, `counts` says how much of it was stored nevertheless; `complete` says whether it was read
+    to its end.
+    """
+
+    path: str
+    counts: IngestCounts
+    problem: InputError | None = None
+    complete: bool = True
+
+
+def read_files(
+    store: LineStore,
+    paths: Sequence[str],
+    *,
+    kind: Kind,
+    source: str,
+    covers: Interval | None,
+    read: Callable[[str], FileReading],
+) -> list[FileReading]:
+    """Read one file after the other; nothing is begun if one of `paths` cannot be opened (`InputError`).
+
+    Each file covers its earliest to latest event time. `covers` replaces that, and counts only if every file
+    was read to its end: what somebody declares complete must not have broken off.
+    """
+    check_paths(paths)
+    readings = []
+    for path in paths:
+        reading = read(path)
+        readings.append(reading)
+        first, last = reading.counts.first_event, reading.counts.last_event
+        if covers is None and first is not None and last is not None and first < last:
+            store.cover(kind=kind, source=source, intervals=[Interval(start=first, end=last)])
+    if covers is not None and all(reading.problem is None for reading in readings):
+        store.cover(kind=kind, source=source, intervals=[covers])
+    return readings
+
+
+def counted(readings: Sequence[FileReading]) -> IngestCounts:
+    """Return the sum of all files; raises the first problem."""
+    for reading in readings:
+        if reading.problem is not None:
+            raise reading.problem
+    return sum((reading.counts for reading in readings), IngestCounts())
+
+
+def broken_off(path: str, broken: Truncated | InputError, read: str) -> InputError:
+    """Say that `path` breaks off after what was `read` ("7 lines"), all of which is stored."""
+    if isinstance(broken, InputError):
+        return broken
+    return InputError(
+        path,
+        str(broken),
+        found=f"{read} could be read and are stored",
+        remedy="get the whole file and read it again: nothing is counted twice",
+    )

@@ -1,0 +1,66 @@
+"""Own what to say about a log that is none of the formats read here."""
+
+from __future__ import annotations
+
+import re
+
+_SNIPPET = "write the log with the log_format that Fairclock ships (collectors/gateway/nginx)"
+_TEXT_CONTROLS = frozenset(b"\t\n\r\x1b")
+_SHOWN_BYTES = 60
+_KINDS: tuple[tuple[re.Pattern[bytes], str, str], ...] = (
+    (re.compile(rb'\s*\{.*"resource_?[sS]pans"'), "OTLP spans", "use: fairclock ingest otlp"),
+    (re.compile(rb"\s*\{.*\"(?:OriginDuration|RouterName)\""), "Traefik's JSON", _SNIPPET),
+    (re.compile(rb'\s*\{.*"msg": ?"handled request"'), "Caddy's JSON", _SNIPPET),
+    (
+        re.compile(rb'\s*\{(?=.*"time")(?=.*"request_time")(?=.*"status")'),
+        "JSON whose time, request_time or status is no number",
+        "log $msec, $request_time and $status",
+    ),
+    (re.compile(rb"\s*\{"), "JSON without the keys time, request_time and status", _SNIPPET),
+    (
+        re.compile(rb'\S+ \S+ \S+ \[\d{1,2}/\w{3}/\d{4}:[\d:]+ [+-]\d{4}\] "'),
+        "nginx's combined (or Apache's) format",
+        _SNIPPET,
+    ),
+    (
+        re.compile(rb"(?:https?|h2|wss?|grpcs?) \d{4}-\d\d-\d\dT\S+ app/"),
+        "an AWS load balancer's log",
+        _SNIPPET,
+    ),
+    (re.compile(rb'\[\d{4}-\d\d-\d\dT\S+Z?\] "'), "Envoy's default format", _SNIPPET),
+    (re.compile(rb".*haproxy\[\d+\]: "), "HAProxy's log", _SNIPPET),
+    (
+        re.compile(rb"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[\w+\] \d+#\d+: "),
+        "nginx's error log",
+        "name the access log",
+    ),
+    (re.compile(rb"<\d{1,3}>"), "syslog", "give the lines without the syslog header"),
+    (re.compile(rb"# HELP |# TYPE "), "Prometheus metrics", "name the gateway's log"),
+    (re.compile(rb"[^{]*,[^{]*,"), "comma-separated values", _SNIPPET),
+)
+
+
+def recognised(line: bytes) -> tuple[str, str]:
+    """Return what `line` looks like, and what to do; shows none of its content but its shape."""
+    control = sum(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in line)  # noqa: PLR2004 - the first printable
+    if control * 20 > len(line) or (control and not _is_text(line)):
+        return "looks like a binary file", "name the gateway's log"
+    for pattern, name, remedy in _KINDS:
+        if pattern.match(line):
+            return f"looks like {name}", remedy
+    return f"lines such as {_shape(line)}", _SNIPPET
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _shape(line: bytes) -> str:
+    """Return the start of `line` with letters and digits masked: a log may hold secrets."""
+    text = line[:_SHOWN_BYTES].decode("utf-8", "replace")
+    masked = re.sub(r"[^\W\d_]", "x", re.sub(r"\d", "9", text))
+    return repr(masked + ("…" if len(line) > _SHOWN_BYTES else ""))

@@ -1,0 +1,123 @@
+"""Own the import of engine spans from files of OTLP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from collectors.byte_streams import Truncated, chunks_of
+from collectors.file_reading import FileReading, LineStore, broken_off, counted, read_files
+from collectors.otlp.file_requests import requests_in
+from collectors.otlp.problems import RequestProblem
+from fairclock.errors import InputError
+from fairclock.store import IngestCounts, LineBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from collectors.byte_streams import Progress
+    from fairclock.model import Interval
+
+_BATCH_LINES = 50_000
+_REMEDY = "name a file that holds OTLP trace requests in JSON or protobuf"
+
+
+def ingest_otlp_files(
+    store: LineStore,
+    paths: Sequence[str],
+    *,
+    source: str,
+    covers: Interval | None = None,
+    progress: Progress | None = None,
+) -> IngestCounts:
+    """Store vLLM's spans of `paths` (- is standard input) and return what became of all spans.
+
+    Raises `InputError` where a path cannot be read (then nothing was begun), where a file breaks off, or
+    where it is no OTLP; whatever could be read is stored by then.
+    """
+    return counted(read_otlp_files(store, paths, source=source, covers=covers, progress=progress))
+
+
+def read_otlp_files(
+    store: LineStore,
+    paths: Sequence[str],
+    *,
+    source: str,
+    covers: Interval | None = None,
+    progress: Progress | None = None,
+) -> list[FileReading]:
+    """Store vLLM's spans of `paths` and return what became of each file."""
+
+    def read(path: str) -> FileReading:
+        return _FileImport(store, path, source).run(progress)
+
+    return read_files(store, paths, kind="engine", source=source, covers=covers, read=read)
+
+
+class _FileImport:
+    """The import of one file: the lines that wait for a batch, the counts so far."""
+
+    def __init__(self, store: LineStore, path: str, source: str) -> None:
+        self._store = store
+        self._path = path
+        self._source = source
+        self._pending: list[bytes] = []
+        self._counts = IngestCounts()
+        self._head = b""
+
+    def run(self, progress: Progress | None) -> FileReading:
+        broken: Truncated | RequestProblem | InputError | None = None
+        requests = 0
+        try:
+            for request in requests_in(self._noted(progress)):
+                requests += 1
+                self._counts += IngestCounts(read=request.ignored, ignored=request.ignored)
+                self._pending += request.lines
+                if len(self._pending) >= _BATCH_LINES:
+                    self._flush()
+        except (Truncated, RequestProblem, InputError) as problem:
+            broken = problem
+        self._flush()
+        return FileReading(
+            path=self._path,
+            counts=self._counts,
+            problem=self._problem(broken, requests),
+            complete=not isinstance(broken, Truncated | InputError),
+        )
+
+    def _noted(self, progress: Progress | None) -> Iterator[bytes]:
+        for chunk in chunks_of(self._path, progress):
+            self._head = self._head or chunk[:1000]
+            yield chunk
+
+    def _flush(self) -> None:
+        for start in range(0, len(self._pending), _BATCH_LINES):
+            lines = self._pending[start : start + _BATCH_LINES]
+            self._counts += self._store.ingest(
+                LineBatch(kind="engine", source=self._source, lines=lines, k=0)
+            )
+        self._pending = []
+
+    def _problem(
+        self, broken: Truncated | RequestProblem | InputError | None, requests: int
+    ) -> InputError | None:
+        counts = self._counts
+        if isinstance(broken, Truncated | InputError):
+            return broken_off(self._path, broken, f"{counts.read} spans")
+        if b'"request_time"' in self._head:
+            return InputError(
+                self._path,
+                "is not OTLP",
+                found="looks like a gateway's log",
+                remedy="use: fairclock ingest gateway",
+            )
+        if broken is not None:
+            return InputError(self._path, "is not OTLP", found=str(broken), remedy=_REMEDY)
+        if not requests:
+            found = "blank lines only" if self._head else "an empty file"
+            return InputError(self._path, "nothing could be read", found=found, remedy="check the path")
+        if counts.dead_letters == counts.read > 0:
+            found = f"{counts.read} spans, none with possible timings"
+            return InputError(
+                self._path, "nothing could be read", found=found, remedy="see the reasons in dead_letters"
+            )
+        return None
