@@ -196,7 +196,7 @@ def _linear_ticks(largest: float) -> list[float]:
         for step in (magnitude / 5, magnitude / 2, magnitude, 2 * magnitude, 5 * magnitude)
         if largest / step <= _MOST_STEPS
     )
-    return [round(step * index, 9) for index in range(math.ceil(largest / step - 1e-9) + 1)]
+    return [float(f"{step * index:.9g}") for index in range(math.ceil(largest / step - 1e-9) + 1)]
 
 
 def _log_ticks(smallest: float, largest: float) -> list[float]:

@@ -5,16 +5,18 @@ Importing this module needs WeasyPrint; whoever only writes JSON, CSV or HTML do
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 from xml.sax.saxutils import escape
 
 import weasyprint
+from weasyprint.logger import LOGGER
 from weasyprint.text.fonts import FontConfiguration
 from weasyprint.urls import FatalURLFetchingError, URLFetcher
 
@@ -35,29 +37,62 @@ def render_pdf(html: str, *, identifier: str) -> bytes:
     or where the document asks for anything outside itself.
     """
     faces = faces_for(_text_of(html))
-    try:
-        # The URL fetcher is also what @font-face and <img> would go through: both are refused.
-        document = weasyprint.HTML(string=html, url_fetcher=_RefuseEverything()).render(
+    fetcher = _RefuseEverything()
+    pdf = b""
+    with _errors_of_this_thread() as errors, suppress(FatalURLFetchingError):
+        # The URL fetcher is also what @font-face and <img> would go through: all are refused.
+        document = weasyprint.HTML(string=html, url_fetcher=fetcher).render(
             font_config=_font_configuration(faces), pdf_tags=True
         )
-        pdf: bytes = document.write_pdf(pdf_identifier=identifier.encode(), pdf_tags=True)
-    except FatalURLFetchingError as error:
+        pdf = document.write_pdf(pdf_identifier=identifier.encode(), pdf_tags=True)
+    if fetcher.asked_for:  # asked first: where a drawing is set, the library itself drops our exception
         raise DocumentError(
             "pdf",
             "the document asks for something outside itself",
-            found=str(error),
+            found=fetcher.asked_for[0],
             remedy="documents are self-contained: put it into the template as text or inline SVG",
-        ) from error
+        )
+    if errors:
+        raise DocumentError(
+            "pdf",
+            "a part of the document could not be set",
+            found=errors[0],
+            remedy="this is a fault in the template: please report it",
+        )
     return pdf
 
 
 class _RefuseEverything(URLFetcher):  # type: ignore[misc]
-    """Answer no to every address, whatever its scheme."""
+    """Answer no to every address, whatever its scheme, and remember that it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked_for: list[str] = []
 
     def fetch(self, url: str, headers: dict[str, str] | None = None) -> Never:
         """Stop the rendering: a document that fetches is not the document that was reviewed."""
         del headers
+        self.asked_for.append(url)
         raise FatalURLFetchingError(url)
+
+
+@contextmanager
+def _errors_of_this_thread() -> Iterator[list[str]]:
+    """Collect what the library reports as errors and passes over: a missing chart is no report."""
+    errors: list[str] = []
+    thread = threading.get_ident()
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.thread == thread:
+                errors.append(record.getMessage())
+
+    collector = Collector(level=logging.ERROR)
+    LOGGER.addHandler(collector)
+    try:
+        yield errors
+    finally:
+        LOGGER.removeHandler(collector)
 
 
 class _Text(HTMLParser):

@@ -24,7 +24,7 @@ LANGUAGES = ("en", "zh")
 _NEVER_IN_A_FILE_NAME = frozenset('/\\\0:*?"<>|')
 _LONGEST_FILE_NAME_BYTES = 255
 
-__all__ = ["FORMATS", "LANGUAGES", "report_json", "report_sha256", "write_reports"]
+__all__ = ["FORMATS", "LANGUAGES", "check_choices", "report_json", "report_sha256", "write_reports"]
 
 
 def write_reports(
@@ -35,8 +35,7 @@ def write_reports(
     Where both languages are asked for, the Chinese one is ``….zh.<format>``. JSON and CSV have no language
     and are written once. Everything is made before anything is written; each file appears whole.
     """
-    _check(formats, FORMATS, "format")
-    _check(languages, LANGUAGES, "language")
+    check_choices(formats=formats, languages=languages)
     stem = f"{report['contract']['id']}-{report['period']['month']}"
     contents = {
         _file_name(stem, ending): content
@@ -46,6 +45,12 @@ def write_reports(
     for name, content in contents.items():
         write_whole(directory / name, content)
     return [directory / name for name in contents]
+
+
+def check_choices(*, formats: Sequence[str], languages: Sequence[str]) -> None:
+    """Refuse formats and languages that are not there, before anything is computed for them."""
+    _check(formats, FORMATS, "--format")
+    _check(languages, LANGUAGES, "--lang")
 
 
 def _views(report: Mapping[str, Any], format_: str, languages: Sequence[str]) -> list[tuple[str, bytes]]:
@@ -76,7 +81,7 @@ def _check(chosen: Sequence[str], known: Sequence[str], what: str) -> None:
     if unknown or not chosen:
         raise UsageError(
             what,
-            f"unknown {what}" if unknown else f"no {what} was asked for",
+            "there is no such choice" if unknown else "nothing is chosen",
             found=", ".join(unknown) or None,
             remedy=f"choose from {', '.join(known)}",
         )
