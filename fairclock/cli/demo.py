@@ -123,8 +123,8 @@ def _simulation(
 
 def _live(*, out: Path, requests: int, as_json: bool, tell: Callable[[str], None]) -> int:
     """Run the live demonstration; 1 where Fairclock and the clients' own watches disagree."""
-    from fairclock.demo.live.run import run_live  # noqa: PLC0415
     from fairclock.demo.agreement import live_json, live_text  # noqa: PLC0415
+    from fairclock.demo.live.run import run_live  # noqa: PLC0415
 
     result = run_live(out=out, requests=requests, now=datetime.now(UTC), tell=tell)
     click.echo(json.dumps(live_json(result), ensure_ascii=False, indent=2) if as_json else live_text(result))
