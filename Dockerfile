@@ -27,4 +27,4 @@ ENV FAIRCLOCK_DSN=chdb:///var/lib/fairclock
 VOLUME /var/lib/fairclock
 EXPOSE 4317 4318
 ENTRYPOINT ["fairclock"]
-CMD ["up"]
+CMD ["up", "--grpc", "0.0.0.0:4317", "--http", "0.0.0.0:4318"]

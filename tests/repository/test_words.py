@@ -11,6 +11,8 @@ import click
 import pytest
 
 from fairclock.cli import _COMMANDS, _root
+from fairclock.store import Query, open_store
+from sla.contracts import lint, load_contract
 
 ROOT = Path(__file__).parents[2]
 READMES = ["README.md", "README.zh.md"]
@@ -116,6 +118,29 @@ def test_every_link_leads_to_a_file_of_the_repository(page: str) -> None:
         if not path.exists() or not path.is_relative_to(ROOT.resolve()):
             lost.append(target)
     assert lost == []
+
+
+def test_the_contract_in_the_readme_is_one_that_lint_has_nothing_against(tmp_path: Path) -> None:
+    match = re.search(r"^```yaml\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert match
+    path = tmp_path / "acme-2026.yaml"
+    path.write_text(match[1])
+    assert [str(finding) for finding in lint(load_contract(path))] == []
+
+
+def test_every_table_and_column_is_in_the_architecture(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ((?:`\w+` ?)+) \|$", page, re.MULTILINE)
+    described = {table: re.findall(r"`(\w+)`", columns) for table, columns in rows}
+    with open_store(f"chdb://{tmp_path}") as store:
+        found = store.rows(
+            Query(
+                sql="SELECT table, groupArray(name) FROM (SELECT table, name FROM system.columns"
+                " WHERE database = currentDatabase() ORDER BY table, position) GROUP BY table"
+            )
+        )
+    tables = {table: list(columns) for table, columns in found if not table.startswith("schema")}
+    assert described == tables
 
 
 def test_every_decision_is_in_the_index() -> None:
