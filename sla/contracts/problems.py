@@ -21,6 +21,8 @@ class Problem:
     """Whether it is a question that the contract leaves unanswered, rather than a mistake in its form."""
     missing: bool = False
     """Whether it is about a key that is not there."""
+    unknown: bool = False
+    """Whether it is about a key that means nothing here."""
     meant: Path | None = None
     """Where an unknown key was most likely meant to be."""
 

@@ -101,7 +101,7 @@ def _unknown(path: Path, model: type[BaseModel] | None) -> Problem:
     near = closest(str(path[-1]), known)
     remedy = f"did you mean {near}?" if near else f"the keys here are {listed(known, 'and')}"
     meant = (*path[:-1], near) if near else None
-    return Problem(path=path, problem="is not a key of this clause", remedy=remedy, meant=meant)
+    return Problem(path=path, problem="is not a key of this clause", remedy=remedy, unknown=True, meant=meant)
 
 
 def _not_a_choice(path: Path, error: ErrorDetails) -> Problem:

@@ -40,7 +40,8 @@ GOOD = {
 def contract_text(changes=None) -> str:
     """Write the good contract with values changed by path (``objectives.0.latency.at_most``)."""
     tree = copy.deepcopy(GOOD)
-    for path, value in (changes or {}).items():
+    for path, given in (changes or {}).items():
+        value = given if given is ABSENT else copy.deepcopy(given)
         *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
         place = tree
         for step in steps:

@@ -68,9 +68,7 @@ def _certain(finding: Finding, mended: list[Path], problems: tuple[Problem, ...]
     if not finding.absence:
         return True
     doubtful = [
-        each.path
-        for each in problems
-        if each.path and ("not a key" in each.problem or isinstance(each.path[-1], int))
+        each.path for each in problems if each.path and (each.unknown or isinstance(each.path[-1], int))
     ]
     return not any(len(path) == 1 or path[0] == finding.path[0] for path in doubtful)
 

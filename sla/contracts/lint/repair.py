@@ -30,7 +30,7 @@ def stand_in(tree: Tree, problems: Iterable[Problem]) -> tuple[Contract | None, 
     pending = list(problems)
     for _ in range(_MOST_ROUNDS):
         for problem in (each for each in pending if each.path):
-            tree = _mend(tree, problem.path, unknown="not a key" in problem.problem)
+            tree = _mend(tree, problem.path, unknown=problem.unknown)
             mended.append(problem.path)
         contract, pending = validate(tree)
         pending += inconsistencies(tree)

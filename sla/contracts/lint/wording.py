@@ -6,7 +6,7 @@ import re
 
 from sla.contracts.lint.findings import Wording
 
-_PHRASES = {
+PHRASES = {
     "is missing": "缺失",
     "is a question that the contract leaves open": "合同未作约定",
     "is not a key of this clause": "不是本条款的键",
@@ -168,8 +168,8 @@ def in_both(english: str) -> Wording:
 
 def chinese(english: str) -> str:
     """Return the Chinese of a phrase of validation; the phrase itself where there is none."""
-    if english in _PHRASES:
-        return _PHRASES[english]
+    if english in PHRASES:
+        return PHRASES[english]
     for pattern, replacement in _PATTERNS:
         match = re.fullmatch(pattern, english, re.DOTALL)
         if match is not None:
