@@ -117,7 +117,9 @@ def test_a_month_outside_the_term_is_refused_with_the_term(month):
         period_of_month(month, ZoneInfo("UTC"), YEAR)
 
 
-@pytest.mark.parametrize("month", ["2026-13", "2026-1", "2026", "0000-01", "2026-10-01", "２０２６-10", "", "9999-12"])
+@pytest.mark.parametrize(
+    "month", ["2026-13", "2026-1", "2026", "0000-01", "2026-10-01", "２０２６-10", "", "9999-12"]
+)
 def test_what_is_no_month_is_refused(month):
     with pytest.raises(UsageError, match="write a year and a month, 2026-10"):
         period_of_month(month, ZoneInfo("UTC"))

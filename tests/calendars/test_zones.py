@@ -162,7 +162,9 @@ def test_no_instant_before_the_answer_shows_a_later_local_time_of_that_day(zone,
 
 
 @given(
-    zone=st.sampled_from(ODD_ZONES), day=st.dates(date(2005, 1, 1), date(2030, 1, 1)), minute=st.integers(0, 1440)
+    zone=st.sampled_from(ODD_ZONES),
+    day=st.dates(date(2005, 1, 1), date(2030, 1, 1)),
+    minute=st.integers(0, 1440),
 )
 def test_an_end_never_lies_before_the_start_of_the_same_minute(zone, day, minute):
     where = ZoneInfo(zone)

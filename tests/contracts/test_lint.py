@@ -105,7 +105,9 @@ def test_a_good_contract_has_no_findings():
             [("target-of-100", "error")],
             id="an availability of 100 %",
         ),
-        pytest.param({"objectives.1.availability.target": "99.999999%"}, [], id="an availability just below 100 %"),
+        pytest.param(
+            {"objectives.1.availability.target": "99.999999%"}, [], id="an availability just below 100 %"
+        ),
         pytest.param(
             {"objectives.0.latency.percentile": "100"}, [("target-of-100", "error")], id="a percentile of 100"
         ),
@@ -144,7 +146,9 @@ def test_a_good_contract_has_no_findings():
             credits_of(tier("99%", "101%")), [("credits-above-100", "error")], id="a credit above 100 %"
         ),
         pytest.param(
-            credits_of(tier("99%", "10%"), cap="150%"), [("credits-above-100", "error")], id="a cap above 100 %"
+            credits_of(tier("99%", "10%"), cap="150%"),
+            [("credits-above-100", "error")],
+            id="a cap above 100 %",
         ),
         pytest.param(
             credits_of(tier("99%", "60%"), tier(credit="50%", objective="p99", violated="true")),
@@ -202,7 +206,9 @@ def test_a_good_contract_has_no_findings():
             id="the same on a clock of the engine",
         ),
         pytest.param({"term.time_zone": "+08:00"}, [("zone-by-offset", "warning")], id="a zone by offset"),
-        pytest.param({"term.time_zone": "Etc/GMT-8"}, [("zone-by-offset", "warning")], id="an offset by another name"),
+        pytest.param(
+            {"term.time_zone": "Etc/GMT-8"}, [("zone-by-offset", "warning")], id="an offset by another name"
+        ),
         pytest.param({"term.time_zone": "UTC"}, [], id="UTC is no offset"),
         pytest.param({"quota": ABSENT}, [("no-quota", "warning")], id="no quota"),
         pytest.param(
@@ -216,7 +222,9 @@ def test_a_good_contract_has_no_findings():
             id="years of the term whose holidays were not announced",
         ),
         pytest.param(
-            {"calendar.holidays": "CN", "term.to": "2098-12-31"}, [], id="the same where nobody asks for workdays"
+            {"calendar.holidays": "CN", "term.to": "2098-12-31"},
+            [],
+            id="the same where nobody asks for workdays",
         ),
         pytest.param(
             {"credits": {"tiers": [tier("99%"), tier(objective="p99", violated="true")]}},
@@ -234,7 +242,9 @@ def test_a_good_contract_has_no_findings():
             id="a claim that closes before it opens",
         ),
         pytest.param(
-            credits_of(tier("99%"), **claim("2 months after month end")), [], id="a claim that stays open for two months"
+            credits_of(tier("99%"), **claim("2 months after month end")),
+            [],
+            id="a claim that stays open for two months",
         ),
     ],
 )

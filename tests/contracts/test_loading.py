@@ -162,8 +162,12 @@ def test_answers_that_no_objective_needs_are_not_asked_and_are_the_worse_ones_fo
     ("changes", "path"),
     [
         pytest.param({"clock": {}}, "clock.start", id="where the clock starts"),
-        pytest.param({"unmeasured.coverage_floor": ABSENT}, "unmeasured.coverage_floor", id="the coverage floor"),
-        pytest.param({"unmeasured.below_floor": ABSENT}, "unmeasured.below_floor", id="what happens below it"),
+        pytest.param(
+            {"unmeasured.coverage_floor": ABSENT}, "unmeasured.coverage_floor", id="the coverage floor"
+        ),
+        pytest.param(
+            {"unmeasured.below_floor": ABSENT}, "unmeasured.below_floor", id="what happens below it"
+        ),
         pytest.param(
             {"unmeasured.unknown_clock": ABSENT, "objectives.2": latency("q", clock="queue")},
             "unmeasured.unknown_clock",
@@ -194,7 +198,12 @@ def test_answers_that_no_objective_needs_are_not_asked_and_are_the_worse_ones_fo
             {
                 "objectives.2": {
                     "name": "d",
-                    "availability": {"formula": "downtime", "interval": "1m", "bad_above": "5%", "target": "99%"},
+                    "availability": {
+                        "formula": "downtime",
+                        "interval": "1m",
+                        "bad_above": "5%",
+                        "target": "99%",
+                    },
                 }
             },
             "objectives[2].availability.empty",

@@ -113,7 +113,8 @@ def test_what_is_no_percentage_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("99", Fraction(99)), ("99.9", Fraction(999, 10)), ("95", Fraction(95)), ("100", Fraction(100))]
+    ("text", "value"),
+    [("99", Fraction(99)), ("99.9", Fraction(999, 10)), ("95", Fraction(95)), ("100", Fraction(100))],
 )
 def test_a_percentile_is_an_exact_fraction(text, value):
     assert read_percentile(text) == value
@@ -121,7 +122,13 @@ def test_a_percentile_is_an_exact_fraction(text, value):
 
 @pytest.mark.parametrize(
     ("text", "remedy"),
-    [("p99", "write 99"), ("99%", "write 99"), ("0", "such as 95"), ("101", "such as 95"), ("９９", "such as 99")],
+    [
+        ("p99", "write 99"),
+        ("99%", "write 99"),
+        ("0", "such as 95"),
+        ("101", "such as 95"),
+        ("９９", "such as 99"),
+    ],
 )
 def test_what_is_no_percentile_is_refused(text, remedy):
     with pytest.raises(QuantityError) as refusal:
@@ -137,7 +144,13 @@ def test_a_number_keeps_the_digits_it_was_written_with():
 
 @pytest.mark.parametrize(
     ("text", "remedy"),
-    [("1,000", "write 1000"), ("1_000", "write 1000"), ("1 000", "write 1000"), ("ten", "digits"), ("-1", "digits")],
+    [
+        ("1,000", "write 1000"),
+        ("1_000", "write 1000"),
+        ("1 000", "write 1000"),
+        ("ten", "digits"),
+        ("-1", "digits"),
+    ],
 )
 def test_a_count_is_digits_and_nothing_else(text, remedy):
     with pytest.raises(QuantityError) as refusal:
@@ -150,7 +163,9 @@ def test_a_fraction_is_written_as_decimals_that_equal_it_or_as_a_quotient(value)
     assert Fraction(decimal_text(value)) == value
 
 
-@pytest.mark.parametrize(("text", "minutes"), [("00:00", 0), ("09:30", 570), ("23:59", 1439), ("24:00", 1440)])
+@pytest.mark.parametrize(
+    ("text", "minutes"), [("00:00", 0), ("09:30", 570), ("23:59", 1439), ("24:00", 1440)]
+)
 def test_a_time_of_day_is_minutes(text, minutes):
     assert read_time_of_day(text) == minutes
     assert write_time_of_day(minutes) == text
@@ -166,7 +181,9 @@ def test_a_date_is_year_month_day():
     assert read_date("2026-02-28") == date(2026, 2, 28)
 
 
-@pytest.mark.parametrize("text", ["2026-02-30", "2026-2-3", "03.02.2026", "1999-12-31", "2200-01-01", "20260203"])
+@pytest.mark.parametrize(
+    "text", ["2026-02-30", "2026-2-3", "03.02.2026", "1999-12-31", "2200-01-01", "20260203"]
+)
 def test_what_is_no_date_is_refused(text):
     with pytest.raises(QuantityError):
         read_date(text)
