@@ -72,6 +72,15 @@ def library_version() -> str:
     return version("holidays")
 
 
+def calendar_exists(code: str) -> bool:
+    """Tell whether a calendar is known (asking for one is quicker than listing all)."""
+    try:
+        _from_library(code, _PRACTICE_GIVEN_UP_BEFORE)
+    except HolidaysUnknown as unknown:
+        return unknown.year is not None
+    return True
+
+
 def country_codes() -> frozenset[str]:
     """Return the codes of the calendars that exist, subdivisions included (``DE-BY``)."""
     import holidays  # noqa: PLC0415

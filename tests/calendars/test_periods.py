@@ -1,6 +1,7 @@
 """Named periods hold at the local times that the contract says, and their complement at all others."""
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -55,8 +56,12 @@ def window(first: date, days: int, zone) -> Interval:
             date(2026, 9, 30),
             11,
             SHANGHAI,
-            ["09-30 09:30 to 09-30 11:30", "10-08 09:30 to 10-08 11:30", "10-09 09:30 to 10-09 11:30"]
-            + ["10-10 09:30 to 10-10 11:30"],
+            [
+                "09-30 09:30 to 09-30 11:30",
+                "10-08 09:30 to 10-08 11:30",
+                "10-09 09:30 to 10-09 11:30",
+                "10-10 09:30 to 10-10 11:30",
+            ],
             id="workdays leave the holiday week out and take the makeup Saturday in",
         ),
         pytest.param(
@@ -88,8 +93,12 @@ def window(first: date, days: int, zone) -> Interval:
             date(2026, 10, 6),
             7,
             SHANGHAI,
-            ["10-09 09:00 to 10-09 10:00", "10-10 09:00 to 10-10 10:00", "10-11 09:00 to 10-11 10:00"]
-            + ["10-12 09:00 to 10-12 10:00"],
+            [
+                "10-09 09:00 to 10-09 10:00",
+                "10-10 09:00 to 10-10 10:00",
+                "10-11 09:00 to 10-11 10:00",
+                "10-12 09:00 to 10-12 10:00",
+            ],
             id="a range of weekdays may run over the weekend",
         ),
         pytest.param(
@@ -214,7 +223,7 @@ def test_a_period_and_its_complement_are_the_window_and_cutting_the_window_chang
     found = intervals_of(rules, whole, where)
     rest = complement(found, whole)
     assert total_us(found) + total_us(rest) == whole.length_us == total_us([*found, *rest])
-    assert all(first.end < second.start for first, second in zip(found, found[1:], strict=False))
+    assert all(first.end < second.start for first, second in pairwise(found))
     middle = whole.start + timedelta(hours=cut)
     middle = min(middle, whole.end)
     parts = (Interval(start=whole.start, end=middle), Interval(start=middle, end=whole.end))

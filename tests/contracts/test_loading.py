@@ -236,8 +236,19 @@ def test_a_question_that_is_needed_and_open_is_the_only_problem(changes, path):
 
 @pytest.mark.parametrize(
     "key",
-    ["apiVersion", "kind", "id", "title", "provider", "customer", "term", "clock", "objectives"]
-    + ["insufficient", "unmeasured"],
+    [
+        "apiVersion",
+        "kind",
+        "id",
+        "title",
+        "provider",
+        "customer",
+        "term",
+        "clock",
+        "objectives",
+        "insufficient",
+        "unmeasured",
+    ],
 )
 def test_a_required_key_that_is_missing_is_named(key):
     with pytest.raises(ContractError) as refusal:

@@ -23,10 +23,25 @@ def _places(tree, path=()):
 
 
 PLACES = sorted(_places(EXAMPLE), key=str)
-FRAGMENTS = st.sampled_from(
-    ["", "x", "0", "1", "2s", "100%", "99.9", "true", "workdays", "none", "９９", [], {}, [[]], {"a": "b"}]
-    + [["x", "x"], [{}], {"from": "1"}, "24:00", "2026-02-30", "not", "not not", "-1", "1e9", "~", "<<", "*"]
+TEXTS = (
+    "",
+    "x",
+    "0",
+    "1",
+    "2s",
+    "100%",
+    "99.9",
+    "true",
+    "workdays",
+    "none",
+    "９９",
+    "24:00",
+    "2026-02-30",
+    "not",
 )
+ODD_TEXTS = ("not not", "-1", "1e9", "~", "<<", "*")
+SHAPES = ([], {}, [[]], {"a": "b"}, ["x", "x"], [{}], {"from": "1"})
+FRAGMENTS = st.sampled_from((*TEXTS, *ODD_TEXTS, *SHAPES))
 
 
 def _changed(changes):
@@ -78,8 +93,7 @@ def test_no_key_is_ever_silently_ignored(path, word):
 @given(st.binary(max_size=200))
 def test_bytes_are_answered(content):
     try:
-        examination = examine(content)
+        problems = examine(content).problems
     except ContractError as refusal:
-        assert len(refusal.problems) == 1
-    else:
-        assert examination.problems
+        problems = refusal.problems
+    assert problems

@@ -78,7 +78,7 @@ def test_what_the_program_reads_meets_the_schema(changes):
         ({"id": "a b"}, "$.id"),
         ({"quota": None}, "$.quota"),
     ],
-    ids=lambda value: str(value),
+    ids=str,
 )
 def test_what_the_program_refuses_in_form_the_schema_refuses_too(changes, path):
     text = contract_text(changes)

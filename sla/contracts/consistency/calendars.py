@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sla.calendars.holidays import country_codes, moves_workdays
+from sla.calendars.holidays import calendar_exists, country_codes, moves_workdays
 from sla.contracts.consistency.tree import items_at, mapping_at, quantity_at, text_at
 from sla.contracts.problems import Problem
 from sla.contracts.quantities import MINUTES_PER_DAY, read_time_of_day
@@ -108,7 +108,7 @@ def holidays_exist(tree: Tree) -> Iterator[Problem]:
     if code is None:
         return
     path = ("calendar", "holidays")
-    if code not in country_codes():
+    if not calendar_exists(code):
         near = closest(code, country_codes())
         remedy = f"did you mean {near}?" if near else "write a country's code, such as CN, US or DE-BY"
         yield Problem(path=path, problem="is not a holiday calendar", found=f'"{code}"', remedy=remedy)
