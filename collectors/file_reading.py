@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 from collectors.byte_streams import check_paths
 from fairclock.errors import InputError
 from fairclock.model import Interval
-from fairclock.store import IngestCounts
+from fairclock.store import IngestCounts, LineBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
+    from types import TracebackType
 
     from collectors.byte_streams import Truncated
-    from fairclock.store import Kind, LineBatch
+    from fairclock.store import Kind
 
 
 class LineStore(Protocol):
@@ -43,6 +46,49 @@ class FileReading:
     complete: bool = True
 
 
+class LineWriter:
+    """Write batches in a thread of its own, so that the next one is read while the engine works on this one.
+
+    At most one batch is being written and one waits for it.
+    """
+
+    def __init__(self, store: LineStore, *, kind: Kind, source: str) -> None:
+        self._store = store
+        self._kind: Kind = kind
+        self._source = source
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="import")
+        self._writing: Future[IngestCounts] | None = None
+        self._counts = IngestCounts()
+
+    def __enter__(self) -> Self:
+        """Return the writer itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Wait for the batch that is being written."""
+        self._thread.shutdown()
+
+    def write(self, lines: Sequence[bytes], k: int = 0) -> None:
+        """Write `lines`; raises what the batch before met."""
+        if lines:
+            self._wait()
+            batch = LineBatch(kind=self._kind, source=self._source, lines=lines, k=k)
+            self._writing = self._thread.submit(self._store.ingest, batch)
+
+    def committed(self) -> IngestCounts:
+        """Wait until everything is committed; return what became of it since the last call."""
+        self._wait()
+        counts, self._counts = self._counts, IngestCounts()
+        return counts
+
+    def _wait(self) -> None:
+        if self._writing is not None:
+            writing, self._writing = self._writing, None
+            self._counts += writing.result()
+
+
 def read_files(
     store: LineStore,
     paths: Sequence[str],
@@ -50,7 +96,7 @@ def read_files(
     kind: Kind,
     source: str,
     covers: Interval | None,
-    read: Callable[[str], FileReading],
+    read: Callable[[str, LineWriter], FileReading],
 ) -> list[FileReading]:
     """Read one file after the other; nothing is begun if one of `paths` cannot be opened (`InputError`).
 
@@ -59,12 +105,13 @@ def read_files(
     """
     check_paths(paths)
     readings = []
-    for path in paths:
-        reading = read(path)
-        readings.append(reading)
-        first, last = reading.counts.first_event, reading.counts.last_event
-        if covers is None and first is not None and last is not None and first < last:
-            store.cover(kind=kind, source=source, intervals=[Interval(start=first, end=last)])
+    with LineWriter(store, kind=kind, source=source) as writer:
+        for path in paths:
+            reading = read(path, writer)
+            readings.append(reading)
+            first, last = reading.counts.first_event, reading.counts.last_event
+            if covers is None and first is not None and last is not None and first < last:
+                store.cover(kind=kind, source=source, intervals=[Interval(start=first, end=last)])
     if covers is not None and all(reading.problem is None for reading in readings):
         store.cover(kind=kind, source=source, intervals=[covers])
     return readings

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectors.byte_streams import Truncated, chunks_of
-from collectors.file_reading import FileReading, LineStore, broken_off, counted, read_files
+from collectors.file_reading import FileReading, LineStore, LineWriter, broken_off, counted, read_files
 from collectors.gateway.occurrences import Occurrences
 from collectors.gateway.recognition import recognised
 from collectors.lines import LineSplitter
 from fairclock.errors import InputError
-from fairclock.store import IngestCounts, LineBatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from collectors.byte_streams import Progress
     from fairclock.model import Interval
+    from fairclock.store import IngestCounts
 
 BATCH_LINES = 100_000
 _BATCH_BYTES = 64 << 20
@@ -48,8 +48,8 @@ def read_gateway_files(
 ) -> list[FileReading]:
     """Store the lines of `paths` and return what became of each file."""
 
-    def read(path: str) -> FileReading:
-        return _FileImport(store, path, source).run(progress)
+    def read(path: str, writer: LineWriter) -> FileReading:
+        return _FileImport(path, writer).run(progress)
 
     return read_files(store, paths, kind="gateway", source=source, covers=covers, read=read)
 
@@ -57,13 +57,11 @@ def read_gateway_files(
 class _FileImport:
     """The import of one file: its lines, their occurrence numbers, the counts so far."""
 
-    def __init__(self, store: LineStore, path: str, source: str) -> None:
-        self._store = store
+    def __init__(self, path: str, writer: LineWriter) -> None:
         self._path = path
-        self._source = source
+        self._writer = writer
         self._occurrences = Occurrences()
         self._again: dict[int, list[bytes]] = {}
-        self._counts = IngestCounts()
         self._sample = b""
 
     def run(self, progress: Progress | None) -> FileReading:
@@ -82,8 +80,9 @@ class _FileImport:
             broken = problem
         self._store_lines(pending + splitter.finish())
         self._store_repeats()
+        counts = self._writer.committed()
         return FileReading(
-            path=self._path, counts=self._counts, problem=self._problem(broken), complete=broken is None
+            path=self._path, counts=counts, problem=self._problem(counts, broken), complete=broken is None
         )
 
     def _store_lines(self, lines: list[bytes]) -> None:
@@ -92,7 +91,7 @@ class _FileImport:
         first, again = self._occurrences.split(lines)
         # A chunk of short lines can hold many more than a batch.
         for start in range(0, len(first), BATCH_LINES):
-            self._ingest(first[start : start + BATCH_LINES], 0)
+            self._writer.write(first[start : start + BATCH_LINES])
         for k, repeated in again.items():
             self._again.setdefault(k, []).extend(repeated)
         if sum(map(len, self._again.values())) >= BATCH_LINES:
@@ -100,22 +99,17 @@ class _FileImport:
 
     def _store_repeats(self) -> None:
         for k, lines in self._again.items():
-            self._ingest(lines, k)
+            self._writer.write(lines, k)
         self._again = {}
 
-    def _ingest(self, lines: list[bytes], k: int) -> None:
-        self._counts += self._store.ingest(LineBatch(kind="gateway", source=self._source, lines=lines, k=k))
-
-    def _problem(self, broken: Truncated | InputError | None) -> InputError | None:
-        counts = self._counts
+    def _problem(self, counts: IngestCounts, broken: Truncated | InputError | None) -> InputError | None:
         if broken is not None:
             return broken_off(self._path, broken, f"{counts.read} lines")
         if counts.stored or counts.duplicates:
             return None
         if not self._sample:
-            return InputError(
-                self._path, "nothing could be read", found="an empty file", remedy="check the path"
-            )
+            found = "blank lines only" if counts.read else "an empty file"
+            return InputError(self._path, "nothing could be read", found=found, remedy="check the path")
         looks, remedy = recognised(self._sample)
         return InputError(
             self._path, "nothing could be read as a gateway's requests", found=looks, remedy=remedy

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST_REQUEST_BYTES = 256 << 20
 _BLANKS = b"\xef\xbb\xbf \t\r\n"
+_PROTOBUF_STARTS = (b"\n", b"\0")  # the tag of resource_spans, which is also a newline; a length
 _PREFIX_BYTES = 4
 _BAD_LINE = EngineLines(lines=(bad_line("not a trace request in OTLP's JSON"),), ends_ns=(), ignored=0)
 
@@ -37,10 +38,15 @@ def requests_in(chunks: Iterable[bytes]) -> Iterator[EngineLines]:
         head += chunk
         if head.strip(_BLANKS):
             break
-    if head.lstrip(_BLANKS).startswith(b"{") and not head.startswith(b"\n"):
+    if _is_json(head) and not head.startswith(_PROTOBUF_STARTS):
         yield from _json_requests(chain([head], remaining))
-    elif head:
+    elif head.strip(_BLANKS):
         yield from _whole(_all_of(chain([head], remaining)))
+
+
+def _is_json(text: bytes) -> bool:
+    """Return whether some line begins an object; the first may be cut off by a rotation."""
+    return text.lstrip(_BLANKS).startswith(b"{") or b'\n{"' in text
 
 
 def _json_requests(chunks: Iterable[bytes]) -> Iterator[EngineLines]:
@@ -100,8 +106,8 @@ def _whole(body: bytes) -> Iterator[EngineLines]:
     try:
         yield decode_protobuf(body)
     except MalformedRequest:
-        if body.lstrip(_BLANKS).startswith(b"{"):
-            yield from _json_requests([body.lstrip(_BLANKS)])
+        if _is_json(body):
+            yield from _json_requests([body])
             return
         requests = _prefixed(body)
         if not requests:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectors.byte_streams import Truncated, chunks_of
-from collectors.file_reading import FileReading, LineStore, broken_off, counted, read_files
+from collectors.file_reading import FileReading, LineStore, LineWriter, broken_off, counted, read_files
 from collectors.otlp.file_requests import requests_in
 from collectors.otlp.problems import RequestProblem
 from fairclock.errors import InputError
-from fairclock.store import IngestCounts, LineBatch
+from fairclock.store import IngestCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,8 +47,8 @@ def read_otlp_files(
 ) -> list[FileReading]:
     """Store vLLM's spans of `paths` and return what became of each file."""
 
-    def read(path: str) -> FileReading:
-        return _FileImport(store, path, source).run(progress)
+    def read(path: str, writer: LineWriter) -> FileReading:
+        return _FileImport(path, writer).run(progress)
 
     return read_files(store, paths, kind="engine", source=source, covers=covers, read=read)
 
@@ -56,12 +56,11 @@ def read_otlp_files(
 class _FileImport:
     """The import of one file: the lines that wait for a batch, the counts so far."""
 
-    def __init__(self, store: LineStore, path: str, source: str) -> None:
-        self._store = store
+    def __init__(self, path: str, writer: LineWriter) -> None:
         self._path = path
-        self._source = source
+        self._writer = writer
         self._pending: list[bytes] = []
-        self._counts = IngestCounts()
+        self._ignored = 0
         self._head = b""
 
     def run(self, progress: Progress | None) -> FileReading:
@@ -70,17 +69,18 @@ class _FileImport:
         try:
             for request in requests_in(self._noted(progress)):
                 requests += 1
-                self._counts += IngestCounts(read=request.ignored, ignored=request.ignored)
+                self._ignored += request.ignored
                 self._pending += request.lines
                 if len(self._pending) >= _BATCH_LINES:
                     self._flush()
         except (Truncated, RequestProblem, InputError) as problem:
             broken = problem
         self._flush()
+        counts = self._writer.committed() + IngestCounts(read=self._ignored, ignored=self._ignored)
         return FileReading(
             path=self._path,
-            counts=self._counts,
-            problem=self._problem(broken, requests),
+            counts=counts,
+            problem=self._problem(counts, broken, requests),
             complete=not isinstance(broken, Truncated | InputError),
         )
 
@@ -91,16 +91,12 @@ class _FileImport:
 
     def _flush(self) -> None:
         for start in range(0, len(self._pending), _BATCH_LINES):
-            lines = self._pending[start : start + _BATCH_LINES]
-            self._counts += self._store.ingest(
-                LineBatch(kind="engine", source=self._source, lines=lines, k=0)
-            )
+            self._writer.write(self._pending[start : start + _BATCH_LINES])
         self._pending = []
 
     def _problem(
-        self, broken: Truncated | RequestProblem | InputError | None, requests: int
+        self, counts: IngestCounts, broken: Truncated | RequestProblem | InputError | None, requests: int
     ) -> InputError | None:
-        counts = self._counts
         if isinstance(broken, Truncated | InputError):
             return broken_off(self._path, broken, f"{counts.read} spans")
         if b'"request_time"' in self._head:
