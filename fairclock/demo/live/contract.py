@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _CONTRACT = """\
 # The contract of the live demonstration: what two clients of this machine are promised for one day.
 # It runs for minutes, so its coverage of the day is small: it is printed, and decides nothing here.
+# Every fifth client leaves, and one that leaves late counts as late: no P99 would be kept, hence P75.
 apiVersion: fairclock/v1
 kind: Contract
 id: live
@@ -32,11 +33,11 @@ term: {{from: {first}, to: {last}, time_zone: UTC}}
 scope: {{routes: [/v1/chat/completions, /v1/completions]}}
 clock: {{start: received}}
 objectives:
-  - {{name: p99, latency: {{clock: end_to_end, percentile: 99, at_most: 500ms}}}}
-  - {{name: p99-inference, latency: {{clock: inference, percentile: 99, at_most: 500ms}}}}
-  - {{name: queue-cap, latency: {{clock: queue, percentile: 95, at_most: 500ms}}}}
-  - {{name: outside-cap, latency: {{clock: outside, percentile: 99, at_most: 800ms}}}}
-  - {{name: first-token, latency: {{clock: time_to_first_token, percentile: 99, at_most: 1s}}, where: {{stream: true}}}}
+  - {{name: p75, latency: {{clock: end_to_end, percentile: 75, at_most: 500ms}}}}
+  - {{name: p75-inference, latency: {{clock: inference, percentile: 75, at_most: 500ms}}}}
+  - {{name: queue-cap, latency: {{clock: queue, percentile: 75, at_most: 500ms}}}}
+  - {{name: outside-cap, latency: {{clock: outside, percentile: 75, at_most: 800ms}}}}
+  - {{name: first-token, latency: {{clock: time_to_first_token, percentile: 75, at_most: 1s}}, where: {{stream: true}}}}
   - {{name: availability, availability: {{formula: request_ratio, target: 99%}}}}
 insufficient: {{below: 20, verdict: void}}
 unmeasured: {{time: void, coverage_floor: 0%, below_floor: void, unknown_clock: bad}}

@@ -22,8 +22,8 @@ MODEL_NAME = "tiny"
 RUNNING_AT_ONCE = 2
 """vLLM's ``--max-num-seqs``: a third request has to queue."""
 
-_MODEL_SECONDS = 180.0
-_READY_SECONDS = 300.0
+_MODEL_SECONDS = 300.0
+_READY_SECONDS = 600.0
 _QUEUE_SUM = re.compile(r"^vllm:request_queue_time_seconds_sum(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 _QUEUE_COUNT = re.compile(r"^vllm:request_queue_time_seconds_count(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 
