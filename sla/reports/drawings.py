@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairclock.documents.charts import Series, line_chart, svg, text
+from fairclock.documents.text import printable
 from sla.reports.figures import PHASES
-from sla.reports.objectives import clock_name
+from sla.reports.objectives import clock_name, conditions
 from sla.reports.reading import number
 
 if TYPE_CHECKING:
@@ -65,10 +66,15 @@ class DailyThreshold:
     objective: str
     value: Fraction
     shown: str
+    applies: list[str]
 
 
 def daily_threshold(report: Report, language: Language) -> DailyThreshold | None:
-    """Return the strictest P99 promise on the end-to-end clock; the widest in scope comes first."""
+    """Return the strictest P99 promise on the end-to-end clock among those that cover most requests.
+
+    The chart is about every request of a day, so a promise about a part of the day comes before one about a
+    part of the requests, and one about all of them first.
+    """
     candidates = [
         each
         for each in report["objectives"]
@@ -78,13 +84,16 @@ def daily_threshold(report: Report, language: Language) -> DailyThreshold | None
         return None
     chosen: Mapping[str, Any] = min(
         candidates,
-        key=lambda each: (bool(each.get("during")) + bool(each.get("where")), number(each["threshold"])),
+        key=lambda each: (bool(each.get("where")), bool(each.get("during")), number(each["threshold"])),
     )
     value = number(chosen["threshold"])
     if value is None:
         return None
     return DailyThreshold(
-        objective=str(chosen["name"]), value=value, shown=language.beside(value, [value], least=0)
+        objective=printable(str(chosen["name"])),
+        value=value,
+        shown=language.beside(value, [value], least=0),
+        applies=conditions(chosen, language),
     )
 
 

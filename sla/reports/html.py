@@ -79,6 +79,9 @@ def report_html(report: Report, code: str) -> str:
         is_evaluated=lambda key: is_evaluated(report, key),
         days=days,
         daily_threshold=threshold,
+        daily_conditions="".join(
+            language.text("list_comma") + each for each in (threshold.applies if threshold else [])
+        ),
         daily_chart=drawings.daily_chart(days, threshold, language, font_family=fonts) if days else None,
         phases=phases,
         phase_colours=drawings.PHASE_COLOURS,

@@ -38,6 +38,7 @@ class ObjectiveRow:
     promised: str
     applies: list[str]
     delivered: str
+    is_unanswered: bool
     interval: str
     counted: str
     over: str
@@ -79,8 +80,9 @@ def _row(objective: Mapping[str, Any], language: Language, *, issued: bool) -> O
         name=printable(str(objective["name"])),
         clause=printable(str(objective.get("clause") or "")),
         promised=_promised(objective, language),
-        applies=_applies(objective, language),
+        applies=conditions(objective, language),
         delivered=_delivered(objective, language),
+        is_unanswered=_is_unanswered(objective),
         interval=_interval(objective, language),
         counted=whole("n"),
         over=whole("violations"),
@@ -116,7 +118,7 @@ def _promised(objective: Mapping[str, Any], language: Language) -> str:
     return language.text(key, kind=printable(kind), clock=clock, threshold=shown)
 
 
-def _applies(objective: Mapping[str, Any], language: Language) -> list[str]:
+def conditions(objective: Mapping[str, Any], language: Language) -> list[str]:
     """Return the conditions under which a request falls under the objective, one text each."""
     lines = []
     period = objective.get("during")
@@ -175,8 +177,12 @@ def _delivered(objective: Mapping[str, Any], language: Language) -> str:
     value = number(objective.get("value"))
     if value is not None:
         return seconds(value, language, threshold=threshold)
-    beyond_answered = _is_latency(objective) and count(objective.get("n"))
-    return language.text("unanswered" if beyond_answered else "nothing")
+    return language.text("unanswered" if _is_unanswered(objective) else "nothing")
+
+
+def _is_unanswered(objective: Mapping[str, Any]) -> bool:
+    """Tell whether the percentile's rank falls on a request without a value."""
+    return _is_latency(objective) and objective.get("value") is None and bool(count(objective.get("n")))
 
 
 def _delivered_ratio(objective: Mapping[str, Any]) -> Fraction | None:
