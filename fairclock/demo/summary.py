@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from fairclock.documents.numbers import exact, places_beside, rounded
 from fairclock.model import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from decimal import Decimal
 
     from rich.console import Console
 
@@ -59,17 +62,18 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
             console.print(point)
     stages = " · ".join(f"{each['name']} {each['seconds']:.1f} s" for each in summary["stages"])
     console.print(f"\n[dim]{stages} · together {summary['seconds']:.1f} s[/]\n", highlight=False)
-    console.print(f"Reports (PDF, HTML, JSON, CSV; .zh is Chinese): {summary['out']}/reports", soft_wrap=True)
+    console.print("Reports, as PDF, HTML, JSON and CSV (.zh: Chinese):")
     for path in summary["reports"]:
         if path.endswith(".pdf"):
             console.print(Text("  " + path), soft_wrap=True)
+    console.print(Text(f"Logs, contracts and store: {summary['out']}"), soft_wrap=True)
 
 
 def _percentiles(tenants: Sequence[Mapping[str, Any]]) -> Table:
     """Return the table of P99s: the same requests of each tenant, ranked three times."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="P99 of the same requests", title_justify="left")
     table.add_column("tenant", no_wrap=True)
-    for name in ("requests", "with queueing", "without", "inference", "clauses met"):
+    for name in ("requests", "with queueing", "without", "inference", "met"):
         table.add_column(name, justify="right", no_wrap=True)
     for tenant in tenants:
         objectives = tenant["objectives"]
@@ -109,9 +113,9 @@ def _promise(objective: Mapping[str, Any]) -> tuple[str, str]:
     """Return what was promised and what was delivered."""
     threshold, value = objective["threshold"], objective["value"]
     if objective["kind"] != "latency":
-        return f"≥ {_percent(threshold)}", _percent(value)
+        return f"≥ {_percent(threshold)}", _percent(value, threshold)
     # the rank may fall on a request that was never answered, and has no time
-    delivered = "no answer" if value is None and objective["n"] else _seconds(value)
+    delivered = "no answer" if value is None and objective["n"] else _seconds(value, threshold)
     return f"≤ {_seconds(threshold)}", delivered
 
 
@@ -168,15 +172,24 @@ def _point(tenant: Mapping[str, Any]) -> Text | None:
         return None
     return Text(
         f"{tenant['customer']}: {met['name']} (≤ {_seconds(met['threshold'])}) is met with"
-        f" {_seconds(met['value'])}; {broken['name']} (≤ {_seconds(broken['threshold'])}) is at risk with"
+        f" {_promise(met)[1]}; {broken['name']} (≤ {_seconds(broken['threshold'])}) is at risk with"
         f" {_promise(broken)[1]}. The same requests; only the clock starts earlier."
     )
 
 
-def _seconds(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f} s"
+def _seconds(value: float | None, threshold: float | None = None) -> str:
+    """Print seconds to the millisecond, or as exactly as it takes to stay on the same side of `threshold`."""
+    return "–" if value is None else f"{_beside(exact(value), threshold, least=3)} s"
 
 
-def _percent(ratio: float | None) -> str:
-    """Print a ratio with enough digits to stay below 100 % and on its side of a target."""
-    return "–" if ratio is None else f"{ratio * 100:.4f}".rstrip("0").rstrip(".") + " %"
+def _percent(ratio: float | None, threshold: float | None = None) -> str:
+    """Print a ratio as a percentage that stays on the same side of `threshold`, and of 100 %."""
+    if ratio is None:
+        return "–"
+    hundredfold = None if threshold is None else 100 * exact(threshold)
+    return f"{_beside(100 * exact(ratio), hundredfold, Fraction(100), least=2)} %"
+
+
+def _beside(value: Fraction, *thresholds: float | Fraction | None, least: int) -> Decimal:
+    known = [exact(each) for each in thresholds if each is not None]
+    return rounded(value, places_beside(value, known, least=least))
