@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,13 @@ from fairclock.store.batches import FIRST_WINS_BASE, write_stamp
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairclock.store.connection import Connection
 
 HOUR_US = 3_600_000_000
-_MARGIN_US = 1_200_000_000
-_HOURS_A_CHUNK = 24
+_MARGIN_US = 600_000_000
+_HOURS_A_CHUNK = 168
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 REQUEST_COLUMNS = (
@@ -35,14 +34,6 @@ def to_us(instant: datetime) -> int:
         raise ValueError(f"a naive instant reached the store: {instant!r}")
     delta = instant - _EPOCH
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Hour:
-    start_us: int
-    seal: int
-    rows: int
-    digest: int
 
 
 def _join(hours_us: Sequence[int], as_of_us: int, prefix: str = "") -> Query:
@@ -141,16 +132,17 @@ def seals_as_of(window: Interval, as_of: datetime) -> Query:
     )
 
 
-def _digests(join: Query) -> Query:
-    """Return (hour, rows, digest) of a join; the digest does not depend on the rows' order.
+def _digests_by_hour(connection: Connection, rows: Query) -> dict[int, tuple[int, int]]:
+    """Return (rows, digest) by hour; the digest does not depend on the rows' order.
 
     Hashed as a tuple: with an unknown value among its arguments the engine's hash is itself unknown.
     """
-    return Query(
-        sql="SELECT intDiv(toUnixTimestamp64Micro(received_at), 3600000000) * 3600000000 AS start_us, count(),"
-        f" sum(sipHash64(tuple({_LIST}))) FROM ({join.sql}) GROUP BY start_us ORDER BY start_us",
-        parameters=join.parameters,
+    query = Query(
+        sql=f"SELECT intDiv(toUnixTimestamp64Micro(received_at), {HOUR_US}) * {HOUR_US} AS start_us, count(),"
+        f" sum(sipHash64(tuple({_LIST}))) FROM ({rows.sql}) GROUP BY start_us",
+        parameters=rows.parameters,
     )
+    return {int(start): (int(count), int(digest)) for start, count, digest in connection.rows(query)}
 
 
 def seal(connection: Connection, window: Interval | None, as_of_us: int) -> int:
@@ -174,41 +166,48 @@ def _seal_chunk(connection: Connection, hours: Sequence[int], as_of_us: int) -> 
         to_us(hour): (int(seal), int(rows), int(digest))
         for hour, seal, rows, digest in connection.rows(seals_as_of(span, datetime.max.replace(tzinfo=UTC)))
     }
-    found = {
-        int(hour): (int(rows), int(digest))
-        for hour, rows, digest in connection.rows(_digests(_join(hours, as_of_us)))
-    }
-    changed = [hour for hour in hours if hour in found and last.get(hour, (0, 0, 0))[1:] != found[hour]]
-    unchanged = [hour for hour in hours if hour not in changed]
+    sealed = [hour for hour in hours if hour in last]
+    found = _digests_by_hour(connection, _join(sealed, as_of_us)) if sealed else {}
+    changed = [hour for hour in hours if hour not in last or found.get(hour, (0, 0)) != last[hour][1:]]
     with write_stamp(connection) as stamp:
-        stored_at = _EPOCH + timedelta(microseconds=stamp)
-        as_of = _EPOCH + timedelta(microseconds=as_of_us)
-        if changed:
-            join = _join(changed, as_of_us)
-            connection.execute(
-                Query(
-                    sql=f"INSERT INTO requests ({_LIST}, seal) SELECT {_LIST},"
-                    " {first_seal:UInt64} + indexOf({hours_us:Array(Int64)}, intDiv(toUnixTimestamp64Micro(received_at), 3600000000) * 3600000000) - 1"
-                    f" FROM ({join.sql})",
-                    parameters={**join.parameters, "first_seal": stamp},
-                )
-            )
-            # the last thing written: without it the rows above belong to nothing
-            connection.insert(
-                "seals",
-                ("hour", "seal", "as_of", "stored_at", "rows", "digest"),
-                [
-                    (_EPOCH + timedelta(microseconds=hour), stamp + index, as_of, stored_at, *found[hour])
-                    for index, hour in enumerate(changed)
-                ],
-            )
-        if unchanged:
-            connection.insert(
-                "seal_confirmations",
-                ("hour", "seal", "as_of", "stored_at"),
-                [
-                    (_EPOCH + timedelta(microseconds=hour), last.get(hour, (0, 0, 0))[0], as_of, stored_at)
-                    for hour in unchanged
-                ],
-            )
-    return len(changed)
+        stored_at, as_of = (_EPOCH + timedelta(microseconds=each) for each in (stamp, as_of_us))
+        seal_of = {hour: stamp + index for index, hour in enumerate(changed)}
+        written = _write_rows(connection, _join(changed, as_of_us), seal_of) if changed else {}
+        # the last thing written: without it the rows belong to nothing
+        seals = [
+            (_EPOCH + timedelta(microseconds=hour), seal_of[hour], as_of, stored_at, *written[hour])
+            for hour in changed
+            if hour in written
+        ]
+        if seals:
+            connection.insert("seals", ("hour", "seal", "as_of", "stored_at", "rows", "digest"), seals)
+        confirmed = [
+            (_EPOCH + timedelta(microseconds=hour), last.get(hour, (0,))[0], as_of, stored_at)
+            for hour in hours
+            if hour not in written
+        ]
+        if confirmed:
+            connection.insert("seal_confirmations", ("hour", "seal", "as_of", "stored_at"), confirmed)
+    return len(seals)
+
+
+def _write_rows(
+    connection: Connection, join: Query, seal_of: Mapping[int, int]
+) -> dict[int, tuple[int, int]]:
+    """Write a join's rows under their hours' seals; return (rows, digest) by hour, read back from what was written."""
+    hours, seals = list(seal_of), list(seal_of.values())
+    connection.execute(
+        Query(
+            sql=f"INSERT INTO requests ({_LIST}, seal) SELECT {_LIST}, {{seals:Array(UInt64)}}[indexOf({{hours_us:Array(Int64)}},"
+            f" intDiv(toUnixTimestamp64Micro(received_at), {HOUR_US}) * {HOUR_US})] FROM ({join.sql})",
+            parameters={**join.parameters, "seals": seals, "hours_us": hours},
+        )
+    )
+    span = "received_at >= fromUnixTimestamp64Micro({first_us:Int64}, 'UTC') AND received_at < fromUnixTimestamp64Micro({last_us:Int64}, 'UTC')"
+    return _digests_by_hour(
+        connection,
+        Query(
+            sql=f"SELECT {_LIST} FROM requests WHERE {span} AND seal IN (SELECT arrayJoin({{seals:Array(UInt64)}}))",
+            parameters={"seals": seals, "first_us": min(hours), "last_us": max(hours) + HOUR_US},
+        ),
+    )

@@ -21,9 +21,9 @@ ONE_REQUEST = {
         [engine_line(trace_id=trace(1), request_id="chatcmpl-other")],
         JOINED,
     ),
-    "by trace id even where the host's clock is off by a quarter of an hour": (
+    "by trace id even where the host's clock is off by eight minutes": (
         gateway_line(**traced(1)),
-        [engine_line(900.0, trace_id=trace(1))],
+        [engine_line(480.0, trace_id=trace(1))],
         JOINED,
     ),
     "by a chat completion's decorated id": (gateway_line(), [engine_line(request_id="chatcmpl-r1")], JOINED),
