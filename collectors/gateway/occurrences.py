@@ -3,7 +3,7 @@
 Equal lines of one file are several requests; the same file read twice is not. Only a line that can be an
 event is counted: blank lines and lines without a time are no requests however often they come.
 
-Memory: about 75 bytes a line of the file (a 64-bit hash in a set), given back when the file is done.
+Memory: about 80 bytes a line of the file (a 64-bit hash in a set), given back when the file is done.
 Two different lines of one file of 15 million share a hash with a probability of 6 in a million.
 """
 
