@@ -1,0 +1,190 @@
+"""Own the oracle's report: the keys of report.json that the documents define, as exact fractions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from decimal import ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from tests.acceptance.oracle.contract import Clauses, period_us, read_contract
+from tests.acceptance.oracle.engine import read_engine
+from tests.acceptance.oracle.gateway import read_gateway
+from tests.acceptance.oracle.joining import Joined, join
+from tests.acceptance.oracle.judging import CLOCKS, Case, availability_line, latency_line, tally
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OUTCOMES = (
+    "ok",
+    "incomplete",
+    "substituted",
+    "client_error",
+    "quota_rejected",
+    "capacity_rejected",
+    "server_error",
+    "timeout",
+    "client_aborted",
+)
+Covers = Mapping[str, Sequence[tuple[int, int]]]
+
+
+def expected_report(
+    *,
+    contract: Path,
+    month: str,
+    gateway: Sequence[Path],
+    engine: Sequence[Path],
+    covers: Covers,
+    as_of_us: int,
+) -> dict[str, Any]:
+    """Compute a month from the raw files alone; `covers` in µs by kind."""
+    clauses = read_contract(contract)
+    rows = join(read_gateway(gateway), read_engine(engine))
+    start, end = period_us(clauses, month)
+    until = min(end, as_of_us)
+    coverage = _coverage(covers, start, until)
+    cases = _cases(clauses, rows, start, end)
+    good = [case for case in cases if case.outcome == "ok"]
+    joined = [case for case in good if case.row.engine == "joined"]
+    outcomes = Counter(case.outcome for case in cases)
+    read_through = _union(covers.get("engine", ()), start, until)
+    return {
+        "traffic": {
+            "admitted": len(cases),
+            "unconfirmed": sum(
+                case.row.engine != "joined"
+                and any(a <= case.row.logged.received_us < b for a, b in read_through)
+                for case in good
+            ),
+            "outcomes": {name: outcomes[name] for name in OUTCOMES},
+            "quarantined": sum(case.row.engine == "quarantined" for case in cases),
+            "ambiguous": sum(case.row.engine == "ambiguous" for case in cases),
+        },
+        "coverage": {
+            kind: None if share is None else float(share)
+            for kind, share in (
+                coverage | {"joined": Fraction(len(joined), len(good)) if good else None}
+            ).items()
+        },
+        "latency": [_distribution(name, good) for name in CLOCKS],
+        "breakdown": _breakdown(joined),
+        "objectives": [
+            _line(objective, clauses, rows, month, covers, as_of_us)
+            for objective in clauses["objectives"]
+            if "latency" in objective or "availability" in objective
+        ],
+    }
+
+
+def _cases(clauses: Clauses, rows: Sequence[Joined], start: int, end: int) -> list[Case]:
+    scope = clauses.get("scope", {})
+    connected = clauses["clock"]["start"] == "connected"
+    found = []
+    for row in rows:
+        logged = row.logged
+        if (
+            start <= logged.received_us < end
+            and logged.tenant in clauses["customer"]["tenants"]
+            and (logged.model == "" or logged.model in scope.get("models", [logged.model]))
+            and (logged.region == "" or logged.region in scope.get("regions", [logged.region]))
+            and logged.route in scope.get("routes", [logged.route])
+        ):
+            outcome = next(
+                (
+                    rule["is"]
+                    for rule in clauses.get("outcomes", [])
+                    if int(rule["status"]) == logged.status
+                    and rule.get("error_code", logged.error_code) == logged.error_code
+                ),
+                logged.outcome,
+            )
+            handshake = (logged.connected_us or 0) if connected else 0
+            found.append(Case(row=row, outcome=outcome, handshake_us=handshake))
+    return found
+
+
+def _coverage(covers: Covers, start: int, until: int) -> dict[str, Fraction | None]:
+    return {
+        kind: Fraction(sum(b - a for a, b in _union(covers.get(kind, ()), start, until)), until - start)
+        if until > start
+        else None
+        for kind in ("gateway", "engine")
+    }
+
+
+def _line(
+    objective: Clauses,
+    clauses: Clauses,
+    rows: Sequence[Joined],
+    month: str,
+    covers: Covers,
+    as_of_us: int,
+) -> dict[str, Any]:
+    start, end = period_us(clauses, month)
+    coverage = _coverage(covers, start, min(end, as_of_us))
+    cases = _cases(clauses, rows, start, end)
+    if clauses["insufficient"]["verdict"] == "carry_over":
+        before = (date.fromisoformat(f"{month}-01") - timedelta(days=1)).strftime("%Y-%m")
+        since, until = period_us(clauses, before)
+        own = _cases(clauses, rows, since, until)
+        if own and (
+            _line(objective, clauses, rows, before, covers, as_of_us)["verdict"] == "insufficient_data"
+        ):  # too few to be judged then: they join this month, and only this one
+            cases = own + cases
+    if "availability" in objective:
+        return availability_line(objective, cases, clauses, coverage)
+    return latency_line(objective, tally(objective, cases, clauses), clauses, coverage)
+
+
+def _distribution(clock: str, good: list[Case]) -> dict[str, Any]:
+    values = sorted(value for case in good if (value := case.clock(clock)) is not None)
+    n = len(values)
+
+    def ranked(percent: int) -> Fraction | None:
+        return values[-(-percent * n // 100) - 1] / 1_000_000 if n else None
+
+    return {
+        "clock": clock,
+        "n": n,
+        "p50": ranked(50),
+        "p95": ranked(95),
+        "p99": ranked(99),
+        "max": values[-1] / 1_000_000 if n else None,
+    }
+
+
+def _breakdown(joined: list[Case]) -> dict[str, Any]:
+    whole = sum(case.end_to_end_us for case in joined)
+    phases = {}
+    for name in ("network", "frontend", "queue", "prefill", "decode"):
+        spent = sum(
+            # the five add up to `end_to_end`, where that begins with the handshake too
+            getattr(case.row, f"{name}_us") + (case.handshake_us if name == "network" else 0)
+            for case in joined
+        )
+        phases[name] = {
+            "seconds": _six_digits(Fraction(spent, len(joined) * 1_000_000)) if joined else None,
+            "share": float(Fraction(spent, whole)) if whole else None,
+        }
+    return phases
+
+
+def _six_digits(value: Fraction) -> Fraction:
+    exact = Decimal(value.numerator) / Decimal(value.denominator)
+    return Fraction(exact.quantize(Decimal("0.000001"), rounding=ROUND_HALF_EVEN))
+
+
+def _union(intervals: Sequence[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for a, b in sorted((max(a, start), min(b, end)) for a, b in intervals):
+        if a >= b:
+            continue
+        if merged and a <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(b, merged[-1][1]))
+        else:
+            merged.append((a, b))
+    return merged
