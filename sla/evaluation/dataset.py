@@ -11,13 +11,17 @@ from fairclock.model import Outcome
 from sla.evaluation.clocks import clock_columns
 from sla.evaluation.endings import FLAGS
 from sla.evaluation.fragments import all_of, named, select, separated, sql
+from sla.evaluation.promises import membership_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
+    from fairclock.model import Interval
     from fairclock.store import Query
     from sla.contracts import Contract
     from sla.contracts.frame import OutcomeRule
+    from sla.evaluation.rows import Requests
 
 _KEPT = (
     "tenant",
@@ -50,18 +54,24 @@ _KEPT = (
 )
 
 
-def dataset(contract: Contract, joined: Query) -> Query:
+def rows_of(store: Requests, contract: Contract, window: Interval, as_of: datetime) -> Query:
+    """Return the contract's rows received in `window`, as they were known at `as_of`."""
+    return dataset(contract, store.requests_as_of(window, as_of), window)
+
+
+def dataset(contract: Contract, joined: Query, window: Interval) -> Query:
     """Return the requests of `joined` that are in the contract's scope.
 
-    `joined` is what the store gives for a window as of an instant. Added columns: `at_us` (received,
+    `joined` is what the store gives for `window` as of an instant. Added columns: `at_us` (received,
     microseconds since 1970), `judged_outcome` (after the contract's `outcomes`), the flags of
-    `sla.evaluation.endings`, one column a clock.
+    `sla.evaluation.endings`, one column a clock, one flag an objective.
     """
     columns = [
         *(sql(column) for column in _KEPT),
         named(_judged_outcome(contract.outcomes), "judged_outcome"),
         *FLAGS,
         *clock_columns(contract.clock.start),
+        *membership_columns(contract, window),
     ]
     conditions = all_of(_scope(contract))
     return select(columns, joined, sql(f"WHERE {conditions.sql}", **conditions.parameters))
