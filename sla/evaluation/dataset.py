@@ -11,6 +11,7 @@ from fairclock.model import Outcome
 from sla.evaluation.clocks import clock_columns
 from sla.evaluation.endings import FLAGS
 from sla.evaluation.fragments import all_of, named, select, separated, sql
+from sla.evaluation.membership import one_of
 from sla.evaluation.promises import membership_columns
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def dataset(contract: Contract, joined: Query, window: Interval) -> Query:
 
 
 def _scope(contract: Contract) -> list[Query]:
-    """Return the conditions of customer and scope; what a gateway did not log is in scope."""
+    """Return the conditions of customer and scope; a model or region that was not logged is in scope."""
     conditions = [sql("tenant IN {tenants:Array(String)}", tenants=list(contract.customer.tenants))]
     for column, name, wanted in (
         ("model", "models", contract.scope.models),
@@ -86,8 +87,7 @@ def _scope(contract: Contract) -> list[Query]:
         ("region", "regions", contract.scope.regions),
     ):
         if wanted:
-            text = f"{column} IN {{{name}:Array(String)}}"
-            conditions.append(sql(text, **{name: ["", *wanted]}))
+            conditions.append(one_of(column, wanted, name=name))
     return conditions
 
 

@@ -101,12 +101,13 @@ def latency_section(rows: Sequence[ClockRow]) -> list[dict[str, Any]]:
     ]
 
 
-def breakdown_section(phases: Mapping[str, Phase] | None) -> dict[str, Any] | None:
+def breakdown_section(phases: Mapping[str, Phase]) -> dict[str, Any]:
     """Return each phase's mean and share; each is rounded on its own, from exact values."""
-    if phases is None:
-        return None
     return {
-        name: {"seconds": mean_seconds(phase.mean_us), "share": ratio(phase.share, 1)}
+        name: {
+            "seconds": mean_seconds(phase.sum_us, phase.count),
+            "share": ratio(phase.sum_us, phase.of_us),
+        }
         for name, phase in phases.items()
     }
 

@@ -110,7 +110,6 @@ WHERE (tenant IN {tenants:Array(String)}) AND (model IN {models:Array(String)}) 
   "m2"
  ],
  "routes": [
-  "",
   "/v1/chat/completions"
  ],
  "regions": [
