@@ -155,7 +155,7 @@ def test_the_evidence_names_hash_rows_seals_version_fonts_and_how_to_verify() ->
     assert "744 sealed hours" in text
     assert "Noto Sans, version 2.004" in text
     assert (
-        "fairclock report acme-2026.yaml --month 2026-10 --as-of 2026-11-03T04:12:05.250000Z --format json"
+        "fairclock report CONTRACT.yaml --month 2026-10 --as-of 2026-11-03T04:12:05.250000Z --format json"
         in text
     )
 
