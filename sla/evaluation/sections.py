@@ -49,6 +49,12 @@ def contract_section(contract: Contract) -> dict[str, Any]:
             "regions": list(contract.scope.regions),
         },
         "language": None if contract.language is None else {"authoritative": contract.language.authoritative},
+        # what the contract leaves out is printed as what then holds
+        "period": {"month": contract.period.month, "partial": contract.period.partial},
+        "evaluate_per": list(contract.evaluate_per) or "none",
+        "retries": "all" if contract.retries.with_backoff is None else "with_backoff",
+        "quota": None if contract.quota is None else contract.quota.model_dump(mode="json", by_alias=True),
+        "insufficient": {"below": contract.insufficient.below, "verdict": contract.insufficient.verdict},
     }
 
 

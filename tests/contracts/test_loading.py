@@ -118,7 +118,6 @@ def test_what_is_accepted_and_not_evaluated_is_named():
     ("changes", "path"),
     [
         ({"period": {"month": "anniversary"}}, "period.month"),
-        ({"period": {"partial": "whole"}}, "period.partial"),
         ({"evaluate_per": ["region"]}, "evaluate_per"),
         ({"retries": {"with_backoff": {"from": "1s", "to": "32s"}}}, "retries.with_backoff"),
         ({"objectives.0.latency.window": "5m", "objectives.0.latency.combine": "worst"}, "objectives[0]"),
