@@ -98,9 +98,7 @@ def test_replaying_a_month_changes_no_byte_of_its_report_before_sealing_and_afte
 
 def test_a_late_line_is_a_new_report_and_leaves_the_old_one_as_it_was(replayed: Replayed) -> None:
     old = replayed.report()
-    line = next(
-        line for line in replayed.month.gateway[0].read_bytes().splitlines() if b'"acme"' in line
-    )
+    line = next(line for line in replayed.month.gateway[0].read_bytes().splitlines() if b'"acme"' in line)
     late = json.loads(line) | {"time": "1792000000.123", "request_id": "late", "uri": "/v1/chat/completions"}
     late |= {"model": "deepseek-v4", "region": "cn-north"}
     path = replayed.folder / "late.jsonl"

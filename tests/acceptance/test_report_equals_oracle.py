@@ -30,7 +30,7 @@ MONTHS = {
 }
 
 
-@pytest.fixture(params=MONTHS.values(), ids=MONTHS)
+@pytest.fixture(params=list(MONTHS.values()), ids=list(MONTHS))
 def month(request: pytest.FixtureRequest, tmp_path: Path) -> InventedMonth:
     seed, zone, name = request.param
     return invent(tmp_path / "month", seed=seed, zone=zone, month=name)
@@ -107,4 +107,3 @@ def test_a_month_that_is_not_over_is_measured_up_to_as_of(tmp_path: Path) -> Non
         report, _ = worker.report(contract, name, tmp_path)
     assert month.differences(contract, report) == []
     assert 0.4 < json.loads(report)["coverage"]["gateway"] < 0.6
-

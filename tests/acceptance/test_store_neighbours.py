@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -63,7 +62,9 @@ def is_refused(answer: Answer, *says: str) -> None:
     assert [each for each in says if each not in answer.err] == []
 
 
-def test_every_command_works_beside_a_process_that_holds_the_folder(dsn: str, log: Path, tmp_path: Path) -> None:
+def test_every_command_works_beside_a_process_that_holds_the_folder(
+    dsn: str, log: Path, tmp_path: Path
+) -> None:
     with Worker(dsn, module=HOLDER) as holder:
         holder.ask("SELECT 1")
         everything_works(dsn, log, tmp_path, stored=5)
@@ -149,13 +150,13 @@ def test_a_folder_that_takes_no_writes_is_told(existing: bool, dsn: str, log: Pa
     modes = {path: path.stat().st_mode for path in paths if not path.is_symlink()}
     try:
         for path, mode in modes.items():
-            os.chmod(path, mode & ~0o222)
+            path.chmod(mode & ~0o222)
         for words in (["ingest", "gateway", str(log)], ["query", "SELECT 1"]):
             answer = fairclock(*words, dsn=dsn, preexec_fn=_without_the_right_to_write_anywhere)
             is_refused(answer, str(folder), "cannot be written")
     finally:
         for path, mode in modes.items():
-            os.chmod(path, mode)
+            path.chmod(mode)
     assert fairclock("query", "SELECT 1", dsn=dsn).code == 0
 
 

@@ -23,7 +23,8 @@ Clauses = dict[str, Any]
 
 def read_contract(path: Path) -> Clauses:
     """Return the file with all numbers as the text that was written."""
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - it builds text only
+    clauses: Clauses = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    return clauses
 
 
 def duration_us(text: str) -> Fraction:

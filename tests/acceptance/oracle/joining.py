@@ -85,14 +85,14 @@ def _join_window(window: list[Logged], spans: list[Span]) -> list[Joined]:
             continue
         for span in claimants:
             arrived = span.arrived_us - offsets.get(span.instance, Fraction(0))
-            number, clear = _choose(key, arrived, window, candidates, only=len(claimants) == 1)
-            if number is None:
+            chosen, clear = _choose(key, arrived, window, candidates, only=len(claimants) == 1)
+            if chosen is None:
                 continue
             if clear:
                 unique = key[0] == "trace" and len(candidates) == 1
-                claims[number].append(_Claim(span=span, arrived_us=arrived, by_unique_trace=unique))
+                claims[chosen].append(_Claim(span=span, arrived_us=arrived, by_unique_trace=unique))
             else:
-                doubtful.add(number)
+                doubtful.add(chosen)
     return [
         Joined(logged=row, engine="ambiguous", prompt_tokens=row.prompt_tokens)
         if number in doubtful
@@ -101,7 +101,7 @@ def _join_window(window: list[Logged], spans: list[Span]) -> list[Joined]:
     ]
 
 
-def _key(trace: str | None, request_id: str, shared: set[str | None]) -> Key:
+def _key(trace: str | None, request_id: str, shared: set[str]) -> Key:
     return ("trace", trace) if trace and trace in shared else ("id", request_id)
 
 
@@ -127,7 +127,9 @@ def _choose(
             return single, True
     distances = sorted((abs(arrived - window[number].forwarding_us), number) for number in candidates)
     nearest = distances[0][1]
-    assert len(distances) == 1 or distances[0][0] != distances[1][0], "no document says which of two is nearest"
+    assert len(distances) == 1 or distances[0][0] != distances[1][0], (
+        "no document says which of two is nearest"
+    )
     row = window[nearest]
     if not row.received_us - _SLACK_US <= arrived <= row.responded_us + _SLACK_US:
         return None, False

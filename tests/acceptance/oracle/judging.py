@@ -65,7 +65,9 @@ class Case:
         elif name == "time_to_first_token":
             value = row.first_token_us
         elif name == "time_per_output_token" and row.decode_tokens is not None and row.decode_tokens > 1:
-            value = -(-row.decode_us // (row.decode_tokens - 1))  # microseconds are whole; up, against the provider
+            value = -(
+                -row.decode_us // (row.decode_tokens - 1)
+            )  # microseconds are whole; up, against the provider
         return None if value is None else Fraction(value)
 
 
@@ -92,9 +94,7 @@ def tally(objective: Clauses, cases: Iterable[Case], contract: Clauses) -> Tally
                 counted.unknown += 1
             else:
                 counted.values.append(value)
-        elif case.outcome in OVER or (
-            case.outcome == "client_aborted" and case.end_to_end_us > threshold
-        ):
+        elif case.outcome in OVER or (case.outcome == "client_aborted" and case.end_to_end_us > threshold):
             counted.unanswered += 1
     return counted
 
@@ -121,9 +121,7 @@ def _admits(case: Case, name: str, condition: Any) -> bool:
     )
 
 
-def judge(
-    *, over: int, n: int, allowed: Fraction, contract: Clauses, coverage: Fraction | None
-) -> str:
+def judge(*, over: int, n: int, allowed: Fraction, contract: Clauses, coverage: Fraction | None) -> str:
     """Return the verdict: enough of them, not too many over, and measured at all."""
     insufficient = contract["insufficient"]
     if n < int(insufficient["below"]):

@@ -1,12 +1,18 @@
-"""Own the oracle's report: the keys of report.json that the documents define, as exact fractions."""
+"""Own the oracle's report: the keys of report.json that the documents define, as exact fractions.
+
+The oracle is a second, brute-force computation of a month, written from the documents and not from the product:
+standard library only (and PyYAML for a contract's text), lists, integers, exact ranks. Slow on purpose.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 from tests.acceptance.oracle.contract import Clauses, period_us, read_contract
@@ -32,6 +38,14 @@ OUTCOMES = (
 Covers = Mapping[str, Sequence[tuple[int, int]]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    clauses: Clauses
+    rows: Sequence[Joined]
+    covers: Covers
+    as_of_us: int
+
+
 def expected_report(
     *,
     contract: Path,
@@ -44,6 +58,7 @@ def expected_report(
     """Compute a month from the raw files alone; `covers` in µs by kind."""
     clauses = read_contract(contract)
     rows = join(read_gateway(gateway), read_engine(engine))
+    known = _Known(clauses=clauses, rows=rows, covers=covers, as_of_us=as_of_us)
     start, end = period_us(clauses, month)
     until = min(end, as_of_us)
     coverage = _coverage(covers, start, until)
@@ -73,7 +88,7 @@ def expected_report(
         "latency": [_distribution(name, good) for name in CLOCKS],
         "breakdown": _breakdown(joined),
         "objectives": [
-            _line(objective, clauses, rows, month, covers, as_of_us)
+            _line(objective, known, month)
             for objective in clauses["objectives"]
             if "latency" in objective or "availability" in objective
         ],
@@ -116,25 +131,16 @@ def _coverage(covers: Covers, start: int, until: int) -> dict[str, Fraction | No
     }
 
 
-def _line(
-    objective: Clauses,
-    clauses: Clauses,
-    rows: Sequence[Joined],
-    month: str,
-    covers: Covers,
-    as_of_us: int,
-) -> dict[str, Any]:
+def _line(objective: Clauses, known: _Known, month: str) -> dict[str, Any]:
+    clauses = known.clauses
     start, end = period_us(clauses, month)
-    coverage = _coverage(covers, start, min(end, as_of_us))
-    cases = _cases(clauses, rows, start, end)
+    coverage = _coverage(known.covers, start, min(end, known.as_of_us))
+    cases = _cases(clauses, known.rows, start, end)
     if clauses["insufficient"]["verdict"] == "carry_over":
         before = (date.fromisoformat(f"{month}-01") - timedelta(days=1)).strftime("%Y-%m")
-        since, until = period_us(clauses, before)
-        own = _cases(clauses, rows, since, until)
-        if own and (
-            _line(objective, clauses, rows, before, covers, as_of_us)["verdict"] == "insufficient_data"
-        ):  # too few to be judged then: they join this month, and only this one
-            cases = own + cases
+        own = _cases(clauses, known.rows, *period_us(clauses, before))
+        if own and _line(objective, known, before)["verdict"] == "insufficient_data":
+            cases = own + cases  # too few to be judged then: they join this month, and only this one
     if "availability" in objective:
         return availability_line(objective, cases, clauses, coverage)
     return latency_line(objective, tally(objective, cases, clauses), clauses, coverage)
@@ -147,14 +153,42 @@ def _distribution(clock: str, good: list[Case]) -> dict[str, Any]:
     def ranked(percent: int) -> Fraction | None:
         return values[-(-percent * n // 100) - 1] / 1_000_000 if n else None
 
+    low, high = _ranks_around_p99(n)
     return {
         "clock": clock,
         "n": n,
+        "p99_interval": [values[low - 1] / 1_000_000, None if high is None else values[high - 1] / 1_000_000]
+        if n
+        else None,
         "p50": ranked(50),
         "p95": ranked(95),
         "p99": ranked(99),
         "max": values[-1] / 1_000_000 if n else None,
     }
+
+
+def _ranks_around_p99(n: int) -> tuple[int, int | None]:
+    """Return the ranks between which the 99th percentile lies, each tail at most 2.5 %; None above the largest.
+
+    Of n values, B are at or below the percentile with the chance C(n, B) 0.99^B 0.01^(n-B).
+    """
+    tail, whole = 0, 100**n  # in units of 1 / 100^n
+    chances = [comb(n, b) * 99**b for b in range(n + 1)]
+    low = high = None
+    for b in range(n + 1):
+        if 40 * (tail + chances[b]) > whole:
+            low = b
+            break
+        tail += chances[b]
+    tail = 0
+    for b in range(n, -1, -1):
+        if 40 * (tail + chances[b]) > whole:
+            high = b + 1
+            break
+        tail += chances[b]
+    assert low is not None
+    assert high is not None
+    return max(low, 1), high if high <= n else None
 
 
 def _breakdown(joined: list[Case]) -> dict[str, Any]:
