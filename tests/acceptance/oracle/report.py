@@ -139,11 +139,16 @@ def _line(objective: Clauses, known: _Known, month: str) -> dict[str, Any]:
     if clauses["insufficient"]["verdict"] == "carry_over":
         before = (date.fromisoformat(f"{month}-01") - timedelta(days=1)).strftime("%Y-%m")
         own = _cases(clauses, known.rows, *period_us(clauses, before))
-        if own and _line(objective, known, before)["verdict"] == "insufficient_data":
-            cases = own + cases  # too few to be judged then: they join this month, and only this one
+        if own and _was_left_open(_line(objective, known, before), clauses):
+            cases = own + cases
     if "availability" in objective:
         return availability_line(objective, cases, clauses, coverage)
     return latency_line(objective, tally(objective, cases, clauses), clauses, coverage)
+
+
+def _was_left_open(line: dict[str, Any], clauses: Clauses) -> bool:
+    """Tell whether there were too few to be judged, and no verdict: then they join the next month, only that."""
+    return line["n"] < int(clauses["insufficient"]["below"]) and line["verdict"] not in ("met", "violated")
 
 
 def _distribution(clock: str, good: list[Case]) -> dict[str, Any]:
