@@ -28,7 +28,7 @@ PRINTED = {
     "one object a row": (["--json", "SELECT 1 AS a"], '{"a":1}\n'),
     "a format by option": (["--format", "CSV", "SELECT 1, 'a'"], '1,"a"\n'),
     "a format in the SQL": (["SELECT 1 AS a FORMAT JSONEachRow;"], '{"a":1}\n'),
-    "a comment first": (["-- why\nSELECT 1 AS a"], "a\n1\n"),
+    "a comment first": (["--", "-- why\nSELECT 1 AS a"], "a\n1\n"),
     "the empty store's tables": (["SELECT count() AS n FROM requests"], "n\n0\n"),
     "a statement that returns nothing": (
         ["INSERT INTO covered (kind, source) SELECT 'gateway', 'x'"],
