@@ -75,7 +75,10 @@ def invent(folder: Path, *, seed: int, zone: str, month: str, scenes: int = 600)
     random = Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
     contracts = [
-        write_contract(random_contract(random, name=f"contract-{number}", zone=zone, tenants=tenants), folder)
+        write_contract(
+            random_contract(random, name=f"contract-{number}", zone=zone, month=month, tenants=tenants),
+            folder,
+        )
         for number, tenants in enumerate(TENANTS)
     ]
     start, end = period_us({"term": {"from": "2026-01-01", "to": "2026-12-31", "time_zone": zone}}, month)

@@ -37,6 +37,7 @@ class Joined:
     first_token_us: int | None = None
     decode_tokens: int | None = None
     prompt_tokens: int | None = None
+    completion_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +95,7 @@ def _join_window(window: list[Logged], spans: list[Span]) -> list[Joined]:
             else:
                 doubtful.add(chosen)
     return [
-        Joined(logged=row, engine="ambiguous", prompt_tokens=row.prompt_tokens)
-        if number in doubtful
-        else _measured(row, claims.get(number, []))
+        _unjoined(row, "ambiguous") if number in doubtful else _measured(row, claims.get(number, []))
         for number, row in enumerate(window)
     ]
 
@@ -138,18 +137,18 @@ def _choose(
 
 def _measured(row: Logged, claims: list[_Claim]) -> Joined:
     if not claims:
-        return Joined(logged=row, prompt_tokens=row.prompt_tokens)
+        return _unjoined(row, "none")
     attempts = _attempts(claims)
     if not all(claim.by_unique_trace for claim in claims) and len(attempts) > max(1, row.upstreams):
-        return Joined(logged=row, engine="ambiguous", prompt_tokens=row.prompt_tokens)
+        return _unjoined(row, "ambiguous")
     last_sequences = [_last(each) for each in attempts]
     final = last_sequences[-1]
     earlier = sum(span.queue_us for span in last_sequences[:-1] if not span.impossible)
     network = row.end_to_end_us - final.end_to_end_us - earlier
     if final.impossible or network < -_NOISE_US:
-        return Joined(logged=row, engine="quarantined", prompt_tokens=row.prompt_tokens)
+        return _unjoined(row, "quarantined")
     prompts = {claim.span.index: claim.span.prompt_tokens for claim in attempts[-1]}
-    counted = None if None in prompts.values() else sum(prompts.values())  # type: ignore[arg-type]
+    answers = [claim.span.completion_tokens for each in attempts for claim in each]
     first = final.first_token_us
     return Joined(
         logged=row,
@@ -161,8 +160,23 @@ def _measured(row: Logged, claims: list[_Claim]) -> Joined:
         network_us=network,
         first_token_us=None if first is None or row.forwarded_us is None else row.forwarded_us + first,
         decode_tokens=final.completion_tokens,
-        prompt_tokens=counted if row.prompt_tokens is None else row.prompt_tokens,
+        prompt_tokens=_sum(prompts.values()) if row.prompt_tokens is None else row.prompt_tokens,
+        completion_tokens=_sum(answers) if row.completion_tokens is None else row.completion_tokens,
     )
+
+
+def _unjoined(row: Logged, engine: str) -> Joined:
+    return Joined(
+        logged=row,
+        engine=engine,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+    )
+
+
+def _sum(tokens: Iterable[int | None]) -> int | None:
+    known = [each for each in tokens if each is not None]
+    return sum(known) if known else None
 
 
 def _last(sequences: list[_Claim]) -> Span:

@@ -37,6 +37,7 @@ class Case:
     row: Joined
     outcome: str
     handshake_us: int
+    below_quota: bool = False
 
     @property
     def end_to_end_us(self) -> int:
@@ -172,8 +173,11 @@ def availability_line(
 ) -> dict[str, Any]:
     """Return what report.json says of a `request_ratio` objective."""
     target = ratio(objective["availability"]["target"])
-    outcomes = [case.outcome for case in chosen(objective, cases, contract)]
-    good, bad = outcomes.count("ok"), sum(outcome in BAD for outcome in outcomes)
+    counted = chosen(objective, cases, contract)
+    good = sum(case.outcome == "ok" for case in counted)
+    bad = sum(
+        case.outcome in BAD or (case.outcome == "quota_rejected" and case.below_quota) for case in counted
+    )
     return {
         "name": objective["name"],
         "threshold": float(target),

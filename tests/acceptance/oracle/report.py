@@ -8,21 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from tests.acceptance.oracle.contract import Clauses, period_us, read_contract
+from tests.acceptance.oracle.contract import Clauses, period_us, read_contract, term_us
 from tests.acceptance.oracle.engine import read_engine
 from tests.acceptance.oracle.gateway import read_gateway
 from tests.acceptance.oracle.joining import Joined, join
 from tests.acceptance.oracle.judging import CLOCKS, Case, availability_line, latency_line, tally
+from tests.acceptance.oracle.quota import refused_below
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.acceptance.oracle.gateway import Logged
 
 OUTCOMES = (
     "ok",
@@ -96,8 +99,13 @@ def expected_report(
 
 
 def _cases(clauses: Clauses, rows: Sequence[Joined], start: int, end: int) -> list[Case]:
+    return [case for case in _in_term(clauses, rows) if start <= case.row.logged.received_us < end]
+
+
+def _in_term(clauses: Clauses, rows: Sequence[Joined]) -> list[Case]:
     scope = clauses.get("scope", {})
     connected = clauses["clock"]["start"] == "connected"
+    start, end = term_us(clauses)
     found = []
     for row in rows:
         logged = row.logged
@@ -108,18 +116,20 @@ def _cases(clauses: Clauses, rows: Sequence[Joined], start: int, end: int) -> li
             and (logged.region == "" or logged.region in scope.get("regions", [logged.region]))
             and logged.route in scope.get("routes", [logged.route])
         ):
-            outcome = next(
-                (
-                    rule["is"]
-                    for rule in clauses.get("outcomes", [])
-                    if int(rule["status"]) == logged.status
-                    and rule.get("error_code", logged.error_code) == logged.error_code
-                ),
-                logged.outcome,
-            )
             handshake = (logged.connected_us or 0) if connected else 0
-            found.append(Case(row=row, outcome=outcome, handshake_us=handshake))
-    return found
+            found.append(Case(row=row, outcome=_outcome(clauses, logged), handshake_us=handshake))
+    below = refused_below(found, clauses)
+    return [replace(case, below_quota=answer) for case, answer in zip(found, below, strict=True)]
+
+
+def _outcome(clauses: Clauses, logged: Logged) -> str:
+    for rule in clauses.get("outcomes", []):
+        if (
+            int(rule.get("status", logged.status)) == logged.status
+            and rule.get("error_code", logged.error_code) == logged.error_code
+        ):
+            return str(rule["is"])
+    return logged.outcome
 
 
 def _coverage(covers: Covers, start: int, until: int) -> dict[str, Fraction | None]:
