@@ -16,7 +16,7 @@ def differences(expected: Any, found: Any, path: str = "") -> list[str]:
             lines += differences(value, found.get(key, "nothing at all"), f"{path}.{key}")
     elif isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
         for number, value in enumerate(expected):
-            name = value.get("name") or value["clock"] if isinstance(value, dict) else number
+            name = next(iter(value.values())) if isinstance(value, dict) else number
             lines += differences(value, found[number], f"{path}[{name}]")
     elif not _equal(expected, found):
         lines = [f"{path}: expected {_shown(expected)}, found {found!r}"]

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tests.acceptance.oracle.contract import Clauses, duration_us, in_period, ratio
+from tests.acceptance.oracle.ranking import in_seconds, nearest_rank, ranks_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -145,7 +146,6 @@ def latency_line(
     last = counted.unanswered + (counted.unknown if bad else 0)
     n = len(counted.values) + last
     over = sum(value > threshold for value in counted.values) + last
-    rank = -(-percentile * n // 100)
     ordered = sorted(counted.values)
     gateway, engine = coverage["gateway"], coverage["engine"]
     lower = None if gateway is None or engine is None else min(gateway, engine)
@@ -157,7 +157,11 @@ def latency_line(
         "n": n,
         "violations": over,
         "unknown": counted.unknown,
-        "value": ordered[rank - 1] / 1_000_000 if 0 < rank <= len(ordered) else None,
+        "allowed": (100 - percentile) * n // 100,
+        "good": n - over,
+        "bad": over,
+        "value": in_seconds(ordered, nearest_rank(percentile, n)),
+        "interval": [in_seconds(ordered, rank) for rank in ranks_around(percentile, n)] if n else None,
         "verdict": judge(
             over=over,
             n=n,
@@ -184,6 +188,9 @@ def availability_line(
         "n": good + bad,
         "violations": bad,
         "unknown": 0,
+        "allowed": (1 - target) * (good + bad) // 1,
+        "good": good,
+        "bad": bad,
         "value": float(Fraction(good, good + bad)) if good + bad else None,
         "verdict": judge(
             over=bad, n=good + bad, allowed=1 - target, contract=contract, coverage=coverage["gateway"]

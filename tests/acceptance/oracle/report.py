@@ -12,15 +12,16 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
-from math import comb
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
-from tests.acceptance.oracle.contract import Clauses, period_us, read_contract, term_us
+from tests.acceptance.oracle.contract import Clauses, from_us, period_us, read_contract, term_us
 from tests.acceptance.oracle.engine import read_engine
 from tests.acceptance.oracle.gateway import read_gateway
 from tests.acceptance.oracle.joining import Joined, join
 from tests.acceptance.oracle.judging import CLOCKS, Case, availability_line, latency_line, tally
 from tests.acceptance.oracle.quota import refused_below
+from tests.acceptance.oracle.ranking import in_seconds, nearest_rank, ranks_around
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,6 +82,7 @@ def expected_report(
             "outcomes": {name: outcomes[name] for name in OUTCOMES},
             "quarantined": sum(case.row.engine == "quarantined" for case in cases),
             "ambiguous": sum(case.row.engine == "ambiguous" for case in cases),
+            "retried": sum(case.row.logged.upstreams > 1 for case in cases),
         },
         "coverage": {
             kind: None if share is None else float(share)
@@ -90,6 +92,7 @@ def expected_report(
         },
         "latency": [_distribution(name, good) for name in CLOCKS],
         "breakdown": _breakdown(joined),
+        "daily": _daily(good, clauses, start, end),
         "objectives": [
             _line(objective, known, month)
             for objective in clauses["objectives"]
@@ -164,46 +167,38 @@ def _was_left_open(line: dict[str, Any], clauses: Clauses) -> bool:
 def _distribution(clock: str, good: list[Case]) -> dict[str, Any]:
     values = sorted(value for case in good if (value := case.clock(clock)) is not None)
     n = len(values)
-
-    def ranked(percent: int) -> Fraction | None:
-        return values[-(-percent * n // 100) - 1] / 1_000_000 if n else None
-
-    low, high = _ranks_around_p99(n)
+    p50, p95, p99 = (in_seconds(values, nearest_rank(Fraction(percentile), n)) for percentile in (50, 95, 99))
     return {
         "clock": clock,
         "n": n,
-        "p99_interval": [values[low - 1] / 1_000_000, None if high is None else values[high - 1] / 1_000_000]
-        if n
-        else None,
-        "p50": ranked(50),
-        "p95": ranked(95),
-        "p99": ranked(99),
-        "max": values[-1] / 1_000_000 if n else None,
+        "p50": p50,
+        "p95": p95,
+        "p99": p99,
+        "p99_interval": [in_seconds(values, rank) for rank in ranks_around(Fraction(99), n)] if n else None,
+        "max": in_seconds(values, n),
     }
 
 
-def _ranks_around_p99(n: int) -> tuple[int, int | None]:
-    """Return the ranks between which the 99th percentile lies, each tail at most 2.5 %; None above the largest.
-
-    Of n values, B are at or below the percentile with the chance C(n, B) 0.99^B 0.01^(n-B).
-    """
-    tail, whole = 0, 100**n  # in units of 1 / 100^n
-    chances = [comb(n, b) * 99**b for b in range(n + 1)]
-    low = high = None
-    for b in range(n + 1):
-        if 40 * (tail + chances[b]) > whole:
-            low = b
-            break
-        tail += chances[b]
-    tail = 0
-    for b in range(n, -1, -1):
-        if 40 * (tail + chances[b]) > whole:
-            high = b + 1
-            break
-        tail += chances[b]
-    assert low is not None
-    assert high is not None
-    return max(low, 1), high if high <= n else None
+def _daily(good: list[Case], clauses: Clauses, start: int, end: int) -> list[dict[str, Any]]:
+    """Return each local day's P99 with the queue and without."""
+    zone = ZoneInfo(clauses["term"]["time_zone"])
+    day, last = from_us(start, zone).date(), from_us(end - 1, zone).date()
+    days = []
+    while day <= last:
+        cases = [case for case in good if from_us(case.row.logged.received_us, zone).date() == day]
+        with_queue, without = (
+            _distribution(clock, cases)["p99"] for clock in ("end_to_end", "excluding_queue")
+        )
+        days.append(
+            {
+                "date": day.isoformat(),
+                "n": len(cases),
+                "p99_with_queue": with_queue,
+                "p99_without_queue": without,
+            }
+        )
+        day += timedelta(days=1)
+    return days
 
 
 def _breakdown(joined: list[Case]) -> dict[str, Any]:
