@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import median
+from statistics import median_low
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class _Claim:
 
 
 def join(logged: Sequence[Logged], spans: Sequence[Span]) -> list[Joined]:
-    """Join hour by hour; an hour sees the rows from 10 minutes before it to 20 minutes after it."""
+    """Join hour by hour; an hour sees the rows from 10 minutes before it to 10 minutes after it."""
     rows, engine = _by_hour(logged, lambda row: row.received_us), _by_hour(spans, lambda row: row.arrived_us)
     joined: list[Joined] = []
     for hour in sorted(rows):
@@ -112,7 +112,7 @@ def _offsets(
         if key[0] == "trace" and len(spans) == 1 and len(requests[key]) == 1:
             lead = spans[0].arrived_us - window[requests[key][0]].forwarding_us
             leads[spans[0].instance].append(Fraction(lead))
-    return {instance: median(each) for instance, each in leads.items()}
+    return {instance: median_low(each) for instance, each in leads.items()}
 
 
 def _choose(
@@ -197,6 +197,6 @@ def _attempts(claims: list[_Claim]) -> list[list[_Claim]]:
             for instance, at in starts
             if instance == claim.span.instance and at <= claim.arrived_us
         ]
-        if before:
-            starts[max(before, key=lambda start: start[1])].append(claim)
+        own = max(before, key=lambda start: start[1]) if before else min(starts, key=lambda start: start[1])
+        starts[own].append(claim)
     return [starts[start] for start in sorted(starts, key=lambda start: start[1])]
