@@ -26,9 +26,9 @@ class Answer:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Return an environment in which a command finds this tree and nothing of the user's."""
+    """Return an environment in which a command finds this tree and nothing of the user's, nor UTC by chance."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FAIRCLOCK_")}
-    return kept | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"} | more
+    return kept | {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "TZ": "America/St_Johns"} | more
 
 
 def fairclock(*words: str | Path, dsn: str, stdin: bytes = b"", timeout_s: float = 60, **more: Any) -> Answer:

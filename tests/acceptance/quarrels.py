@@ -18,7 +18,7 @@ def several_sequences(traffic: Traffic, at_us: int) -> None:
         traceparent=None if trace is None else traceparent(trace, traffic.hex(16)),
         **labels(traffic),
     )
-    host, arrived = r.choice(HOSTS), at_us + r.randint(0, 300)
+    host, arrived, later_us = r.choice(HOSTS), at_us + r.randint(40, 300), r.choice((11, 11, -11))
     equal, several = r.random() < 0.3, r.randint(2, 4)
     for index, place in enumerate(r.sample(range(several), several)):
         each = sequence(traffic, took_ms=took, forwarded_ms=0)
@@ -27,7 +27,7 @@ def several_sequences(traffic: Traffic, at_us: int) -> None:
             each["prompt"] = 511
         traffic.span(
             instance=host,
-            arrived_us=arrived if equal else arrived + index * 11,
+            arrived_us=arrived if equal else arrived + index * later_us,
             request_id=f"chatcmpl-{name}" if equal else f"cmpl-{name}-{index}",
             trace=trace,
             **each,
@@ -77,14 +77,14 @@ def retried(traffic: Traffic, at_us: int) -> None:
 def repeated_id(traffic: Traffic, at_us: int) -> None:
     """Requests of one id: far apart, close, and so close that nobody can tell; never quite tied."""
     r = traffic.random
-    name = r.choice(("order-7", "order-8", traffic.request_id()))
     gap_us = r.choice((1, 2, 3, 6, 10, 11, 3_000, 700_000)) * MS
-    took = r.choice(LATENCIES_MS[1:])
+    took, choice = r.choice(LATENCIES_MS[1:]), r.random()
+    edge = choice > 0.9  # where a third request of that id could be exactly as near as the first
+    name = traffic.request_id() if edge else traffic.shared_id(at_us, at_us + gap_us)
     for number in range(2):
         traffic.log(received_us=at_us + number * gap_us, took_ms=took, request_id=name, **labels(traffic))
-    choice = r.random()
-    arrivals = {0.5: [7], 0.8: [7, gap_us + 7], 1.0: [r.choice((gap_us // 2 - 1_000, gap_us // 2 - 1_001))]}
-    for lead in next(leads for limit, leads in arrivals.items() if choice <= limit):
+    leads = [7] if choice < 0.5 else [7, gap_us + 7] if choice < 0.8 else [gap_us // 2 - 1_001 + edge]
+    for lead in leads:
         traffic.span(
             instance="vllm-still",
             arrived_us=at_us + lead,

@@ -68,7 +68,7 @@ def _holds(month: InventedMonth, tmp_path: Path) -> None:
         live, _ = worker.report(first, month.name, tmp_path / "live")
         assert month.differences(first, live) == []
         assert worker.run("evaluate").code == 0
-        for contract in (first, *others):
+        for contract in others:
             sealed, _ = worker.report(contract, month.name, tmp_path / "sealed")
             assert month.differences(contract, sealed) == [], contract.name
 

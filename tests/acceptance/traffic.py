@@ -27,6 +27,7 @@ class Traffic:
     lines: list[tuple[int, bytes]] = field(default_factory=list)
     spans: list[tuple[int, str, dict[str, Any]]] = field(default_factory=list)
     ids: int = 0
+    taken: set[tuple[str, int]] = field(default_factory=set)
 
     def hex(self, digits: int) -> str:
         """Return fresh random hexadecimal digits, not all zero."""
@@ -36,6 +37,15 @@ class Traffic:
         """Return an id that no other request has."""
         self.ids += 1
         return f"client-{self.ids}"
+
+    def shared_id(self, *instants_us: int) -> str:
+        """Return an id that others have, too, but none of them at one of these instants."""
+        name = self.random.choice(("order-7", "order-8", self.request_id()))
+        moments = {(name, instant) for instant in instants_us}
+        if moments & self.taken:
+            return self.request_id()
+        self.taken |= moments
+        return name
 
     def log(self, *, received_us: int, took_ms: int, **said: str | None) -> None:
         """Log a request; what is None is written as absent in one of the three ways, or as given."""
