@@ -82,4 +82,14 @@ def main(arguments: list[str] | None = None) -> None:
             err=True,
         )
         sys.exit(2)
+    except Exception as error:
+        # 1 says that a promise was broken, so no accident may end with it
+        if debug:
+            raise
+        said = str(error).strip().splitlines() or [""]
+        click.echo(
+            f"fairclock: an unexpected {type(error).__name__} ({said[0][:300]}); run it again with --debug to see where",
+            err=True,
+        )
+        sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
 
 import click
 
@@ -20,7 +21,7 @@ F = TypeVar("F", bound="Callable[..., object]")
 def default_dsn() -> str:
     """Return the embedded store in the user's data directory."""
     base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return f"chdb://{base}/fairclock"
+    return f"chdb://{quote(base)}/fairclock"
 
 
 def common_options(function: F) -> F:

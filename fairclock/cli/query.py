@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _NAMES_FORMAT = re.compile(r"\bFORMAT\s+\w+\Z", re.IGNORECASE)
 _RETURNS_ROWS = re.compile(
-    r"\A\s*(?:--[^\n]*\n\s*)*\(*(?:SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN|EXISTS)\b", re.IGNORECASE
+    r"\A\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*\(*(?:SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN|EXISTS)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 
 

@@ -10,7 +10,7 @@ from fairclock.model import Interval, clip
 from fairclock.store import batches, requests
 from fairclock.store.batches import IngestCounts, Kind, LineBatch
 from fairclock.store.connection import Connection
-from fairclock.store.dsn import EmbeddedAddress, ServerAddress, parse_dsn
+from fairclock.store.dsn import ServerAddress, parse_dsn
 from fairclock.store.migrations import Migration, check, migrate
 from fairclock.store.query import Query, sql_file
 from fairclock.store.requests import REQUEST_COLUMNS, to_us
@@ -130,12 +130,14 @@ class Store:
         def write() -> None:
             with batches.write_stamp(self._connection) as stamp:
                 stored_at = _EPOCH + timedelta(microseconds=stamp)
+                # nobody has read through what is yet to come
+                past = clip(intervals, Interval(start=_EPOCH, end=stored_at))
                 self._connection.insert(
                     "covered",
                     ("kind", "source", "covered_from", "covered_to", "stored_at"),
                     [
                         (kind, source, each.start.astimezone(UTC), each.end.astimezone(UTC), stored_at)
-                        for each in intervals
+                        for each in past
                     ],
                 )
 
@@ -177,17 +179,21 @@ def open_store(dsn: str) -> Store:
     Raises StoreUnreachable, StoreNewer, StoreReadOnly or StoreError, each with what to do.
     """
     address = parse_dsn(dsn)
-    connection = Connection(address)
+    connection = Connection(address, prepare=_prepare)
+    store = Store(connection)
     try:
-        if isinstance(address, EmbeddedAddress) and connection.is_holder:
-            migrate(connection)
-            batches.abandon_open_writes(connection)
-        else:
-            check(connection)
+        if not connection.is_holder:
+            store._steady(lambda: check(connection))  # noqa: SLF001 - the holder may leave just now
     except BaseException:
         connection.close()
         raise
-    return Store(connection)
+    return store
+
+
+def _prepare(connection: Connection) -> None:
+    """Bring a folder that this process has just taken up to date, before it is served to others."""
+    migrate(connection)
+    batches.abandon_open_writes(connection)
 
 
 def migrate_store(dsn: str) -> list[Migration]:

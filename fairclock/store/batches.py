@@ -23,7 +23,7 @@ Kind = Literal["gateway", "engine"]
 
 FIRST_WINS_BASE = 9_000_000_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LEASE_SECONDS = 900
+_LEASE_SECONDS = 300
 
 _COLUMNS = {
     "gateway": (
@@ -86,11 +86,12 @@ class IngestCounts:
         )
 
 
-def _note(connection: Connection, batch: uuid.UUID, state: int) -> None:
+def _note(connection: Connection, batch: uuid.UUID, state: int, not_before_us: int = 0) -> None:
     connection.execute(
         Query(
-            sql="INSERT INTO write_log SELECT {batch:UUID}, now64(6, 'UTC'), {state:Int8}",
-            parameters={"batch": str(batch), "state": state},
+            sql="INSERT INTO write_log SELECT {batch:UUID},"
+            " greatest(now64(6, 'UTC'), fromUnixTimestamp64Micro({not_before_us:Int64}, 'UTC')), {state:Int8}",
+            parameters={"batch": str(batch), "state": state, "not_before_us": not_before_us},
         )
     )
 
@@ -100,16 +101,20 @@ def write_stamp(connection: Connection) -> Iterator[int]:
     """Announce a write and yield its ``stored_at`` in µs, later than every ``as_of`` handed out before."""
     batch = uuid.uuid4()
     _note(connection, batch, 1)
+    stamp = 0
     try:
-        stamp = connection.rows(
-            Query(
-                sql="SELECT greatest(toUnixTimestamp64Micro(now64(6, 'UTC')),"
-                " (SELECT max(toUnixTimestamp64Micro(at)) FROM write_log)) + 1"
-            )
-        )[0][0]
-        yield int(stamp)
+        stamp = int(
+            connection.rows(
+                Query(
+                    sql="SELECT greatest(toUnixTimestamp64Micro(now64(6, 'UTC')),"
+                    " (SELECT max(toUnixTimestamp64Micro(at)) FROM write_log)) + 1"
+                )
+            )[0][0]
+        )
+        yield stamp
     finally:
-        _note(connection, batch, -1)
+        # where the clock was set back, the watermark must not stay behind what is committed
+        _note(connection, batch, -1, not_before_us=stamp)
 
 
 def watermark_us(connection: Connection) -> int:
@@ -212,7 +217,7 @@ def _keep_dead_letters(connection: Connection, rows: str, batch: LineBatch, tag:
         Query(
             sql="INSERT INTO dead_letters SELECT fromUnixTimestamp64Micro(toInt64({base:UInt64} - {first_wins:UInt64}), 'UTC'),"
             " {kind:String}, {source:String}, reason,"
-            " replaceRegexpAll(replaceRegexpAll(toValidUTF8(substring(line, 1, 4096)), '\\\\p{N}', '0'), '\\\\p{L}', 'x'),"
+            " replaceRegexpAll(replaceRegexpAll(toValidUTF8(substring(line, 1, 4096)), '[0-9]', '0'), '[A-Za-z]|[^ -~]', 'x'),"
             f" content_hash, {{k:UInt16}}, {{first_wins:UInt64}} FROM {rows} WHERE reason NOT IN ('', 'blank')",
             parameters={**tag, "kind": batch.kind, "base": FIRST_WINS_BASE},
         )

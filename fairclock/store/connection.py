@@ -5,7 +5,10 @@ from __future__ import annotations
 import atexit
 import logging
 import re
+import shutil
+import tempfile
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +17,7 @@ from clickhouse_connect.driver.exceptions import Error, OperationalError
 
 from fairclock.errors import StoreError, StoreReadOnly, StoreUnreachable
 from fairclock.store.dsn import EmbeddedAddress, ServerAddress
-from fairclock.store.front import Front
+from fairclock.store.front import SCRATCH, Front
 from fairclock.store.holding import FrontNote, Hold, hold_or_find
 
 if TYPE_CHECKING:
@@ -35,6 +38,8 @@ _SESSION_SETTINGS: Mapping[str, object] = {
 _READ_ONLY_CODES = frozenset({164, 497})
 _HTTP_STATUS = re.compile(r"HTTP status (\d{3})")
 _CONNECT_SECONDS = 10
+_PATIENCE_SECONDS = 20.0
+_POLL_SECONDS = 0.05
 _QUERY_SECONDS = 600
 
 
@@ -54,9 +59,17 @@ def _reason(error: BaseException) -> str:
 class Connection:
     """A store's clients: embedded, through the holder's front, or to a server."""
 
-    def __init__(self, address: EmbeddedAddress | ServerAddress) -> None:
-        """Find out how `address` is reached; raises StoreError where it is not."""
+    def __init__(
+        self,
+        address: EmbeddedAddress | ServerAddress,
+        prepare: Callable[[Connection], None] | None = None,
+    ) -> None:
+        """Find out how `address` is reached; raises StoreError where it is not.
+
+        Whenever this process becomes the holder of an embedded folder, `prepare` runs before others are let in.
+        """
         self.address = address
+        self._prepare = prepare
         self._local = threading.local()
         self._clients: list[Any] = []
         self._guard = threading.RLock()
@@ -74,20 +87,42 @@ class Connection:
         return self._hold is not None
 
     def _reach(self) -> None:
-        found = hold_or_find(self.address.path)  # type: ignore[union-attr]
-        if isinstance(found, FrontNote):
+        """Become the holder of the folder, or find the one that answers; both may change hands meanwhile."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            found = hold_or_find(self.address.path)  # type: ignore[union-attr]
+            if isinstance(found, Hold):
+                self._take(found)
+                return
             self._note = found
-            return
-        self._note, self._hold = None, found
+            try:
+                self.client()
+            except StoreUnreachable:  # it has just gone, or died and left its note
+                if time.monotonic() > deadline:
+                    raise
+                self._generation += 1
+                time.sleep(_POLL_SECONDS)
+            else:
+                return
+
+    def _take(self, hold: Hold) -> None:
+        self._note, self._hold = None, hold
         folder = self.address.path  # type: ignore[union-attr]
         try:
-            self.client().command(f"CREATE DATABASE IF NOT EXISTS {EMBEDDED_DATABASE}")
-            self.client().close()
-            self._generation += 1
+            shutil.rmtree(folder / SCRATCH, ignore_errors=True)  # lines of a holder that died
+            first = self.client()
+            first.command(f"CREATE DATABASE IF NOT EXISTS {EMBEDDED_DATABASE}")
             self._front = Front(folder, self._engine)
+            self._generation += 1
+            self.client()
+            first.close()
+            if self._prepare is not None:
+                self._prepare(self)
             self._front.start()
         except BaseException:
-            found.release()
+            self._front = None
+            self._close_clients()
+            hold.release()
             self._hold = None
             raise
 
@@ -184,7 +219,17 @@ class Connection:
 
     def insert_raw(self, table: str, data: bytes, output: str) -> None:
         """Insert `data`, which is in one of the engine's formats."""
-        self.call(lambda client: client.raw_insert(table, insert_block=data, fmt=output))
+        if not self.is_holder:
+            self.call(lambda client: client.raw_insert(table, insert_block=data, fmt=output))
+            return
+        # the client library would leave the lines in the system's folder for temporary files if we died now
+        with tempfile.NamedTemporaryFile(dir=self.address.path / SCRATCH) as file:  # type: ignore[union-attr]
+            file.write(data)
+            file.flush()
+            path = file.name.replace("\\", "\\\\").replace("'", "\\'")
+            self.call(
+                lambda client: client.command(f"INSERT INTO {table} FROM INFILE '{path}' FORMAT {output}")
+            )
 
     def close(self) -> None:
         """Close every client, stop the front, and let the next process in."""
@@ -192,15 +237,18 @@ class Connection:
         if self._front is not None:
             self._front.stop()
             self._front = None
+        self._close_clients()
+        if self._hold is not None:
+            self._hold.release()
+            self._hold = None
+
+    def _close_clients(self) -> None:
         with self._guard:
             for client in self._clients:
                 with suppress(Exception):
                     client.close()
             self._clients.clear()
             self._generation += 1
-        if self._hold is not None:
-            self._hold.release()
-            self._hold = None
 
     def _explain(self, error: BaseException) -> StoreError | ImportError:
         if isinstance(error, ImportError):

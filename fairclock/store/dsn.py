@@ -43,12 +43,22 @@ class ServerAddress:
 
 def parse_dsn(dsn: str) -> EmbeddedAddress | ServerAddress:
     """Read ``chdb:///path`` or ``clickhouse://user:password@host:port/database`` (``clickhouses`` for TLS)."""
-    parts = urlsplit(dsn)
-    if parts.scheme == "chdb":
-        path = unquote(parts.netloc + parts.path)
+    if dsn.startswith("chdb://"):
+        path = unquote(dsn.removeprefix("chdb://"))
         if not path:
             raise UsageError("--dsn", "no folder is named", found=dsn, remedy=_EXAMPLE)
+        if "?" in path or "\0" in path:
+            raise UsageError(
+                "--dsn",
+                "the engine takes no folder with a question mark in its name",
+                found=path,
+                remedy=_EXAMPLE,
+            )
         return EmbeddedAddress(path=Path(path).expanduser().absolute())
+    try:
+        parts = urlsplit(dsn)
+    except ValueError as error:
+        raise UsageError("--dsn", "not the address of a store", found=dsn, remedy=_EXAMPLE) from error
     if parts.scheme in {"clickhouse", "clickhouses"}:
         secure = parts.scheme == "clickhouses"
         try:

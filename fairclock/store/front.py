@@ -20,16 +20,21 @@ import tempfile
 import threading
 import zlib
 from contextlib import suppress
+from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 FRONT_FILE = "front.json"
+SCRATCH = "scratch"
+_HELD_BACK_BYTES = 16 * 1024 * 1024
+_GRACE_SECONDS = 30.0
 
 # What the HTTP interface takes for itself and is no setting of the engine.
 _TRANSPORT = frozenset(
@@ -57,10 +62,6 @@ def _quoted(value: str) -> str:
     return f"'{escaped}'"
 
 
-def _settings(values: dict[str, str]) -> str:
-    return ", ".join(f"{name} = {_quoted(value)}" for name, value in values.items())
-
-
 class EngineSession:
     """One thread's handle to the engine of this process."""
 
@@ -69,10 +70,18 @@ class EngineSession:
         import chdb  # noqa: PLC0415 - the engine is half a gigabyte; a sidecar never loads it
 
         self._connection = chdb.connect(connection_string)
+        self._settings: dict[str, str] = {}
 
     def close(self) -> None:
         """Close the handle."""
         self._connection.close()
+
+    def apply(self, settings: Mapping[str, str]) -> None:
+        """Set what the client asks for; it stays for the connection, whose client does not change its mind."""
+        for name, value in settings.items():
+            if self._settings.get(name) != value:
+                self._connection.query(f"SET {name} = {_quoted(value)}", "TabSeparated")
+                self._settings[name] = value
 
     def run(self, sql: str, output: str, parameters: dict[str, str], database: str) -> Iterator[bytes]:
         """Yield the result of `sql` as `output`, block by block where the format allows it."""
@@ -136,6 +145,9 @@ class _Handler(BaseHTTPRequestHandler):
     def run_query(self, body: bytes) -> None:
         """Run what the request asks for and stream the answer."""
         pairs = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
+        if self.headers.get_content_type() == "multipart/form-data":  # parameters too long for an address
+            pairs |= _form_fields(self.headers["Content-Type"], body)
+            body = b""
         text = pairs.get("query", "").encode()
         data = text + b"\n" + body if text.strip() and body else text + body
         parameters = {name[6:]: value for name, value in pairs.items() if name.startswith("param_")}
@@ -148,23 +160,20 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if self._session is None:
                 self._session = EngineSession(self.server.connection_string)
+            self._session.apply(settings)
             insert = _INSERT_WITH_DATA.match(data)
             if insert and data[insert.end() :]:
                 with tempfile.NamedTemporaryFile(dir=self.server.scratch, delete=False) as file:
                     temporary = Path(file.name)
                     file.write(data[insert.end() :])
-                clause = f" SETTINGS {_settings(settings)}" if settings else ""
-                head, output = insert[1].decode(), insert[3].decode()
-                sql = f"{head} FROM INFILE {_quoted(str(temporary))}{clause} FORMAT {output}"
+                sql = (
+                    f"{insert[1].decode()} FROM INFILE {_quoted(str(temporary))} FORMAT {insert[3].decode()}"
+                )
                 wanted = "TabSeparated"
             else:
                 sql = data.decode("utf-8").strip().rstrip(";")
                 named = _FORMAT.search(sql)
                 wanted = named[1] if named else pairs.get("default_format", "TabSeparated")
-                if _SELECT.match(sql) and settings:
-                    sql = _FORMAT.sub("", sql).rstrip() + f"\nSETTINGS {_settings(settings)}"
-                    if named:
-                        sql += f"\nFORMAT {wanted}"
             self._stream(self._session.run(sql, wanted, parameters, pairs.get("database", "")), wanted)
         except Exception as error:  # noqa: BLE001 - every engine error is an answer
             text_of = str(error)
@@ -179,7 +188,14 @@ class _Handler(BaseHTTPRequestHandler):
                 temporary.unlink(missing_ok=True)
 
     def _stream(self, blocks: Iterator[bytes], output: str) -> None:
-        first = next(blocks, b"")
+        """Answer with `blocks`; the first megabytes are held back, so that an error in them is told as one."""
+        held: list[bytes] = []
+        size = 0
+        for block in blocks:
+            held.append(block)
+            size += len(block)
+            if size > _HELD_BACK_BYTES:
+                break
         self.send_response(200)
         self.send_header("Content-Type", "application/octet-stream")
         self.send_header("X-ClickHouse-Query-Id", str(uuid4()))
@@ -189,7 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         try:
-            for block in (first, *blocks) if output not in _STREAMED else _chain(first, blocks):
+            for block in chain(held, blocks):
                 if block:
                     self.wfile.write(f"{len(block):x}\r\n".encode() + block + b"\r\n")
             self.wfile.write(b"0\r\n\r\n")
@@ -230,9 +246,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
+def _form_fields(content_type: str, body: bytes) -> dict[str, str]:
+    """Return the fields of a multipart form: clickhouse-connect sends long parameters so."""
+    message = message_from_bytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body)
+    fields: dict[str, str] = {}
+    for part in message.walk():
+        name = part.get_param("name", header="content-disposition")
+        if isinstance(name, str):
+            payload = part.get_payload(decode=True)
+            fields[name] = payload.decode("utf-8") if isinstance(payload, bytes) else ""
+    return fields
 
 
 class Front(ThreadingHTTPServer):
@@ -251,7 +274,7 @@ class Front(ThreadingHTTPServer):
         self.folder = folder
         self.connection_string = connection_string
         self.token = secrets.token_urlsafe(32)
-        self.scratch = folder / "scratch"
+        self.scratch = folder / SCRATCH
         self.scratch.mkdir(mode=0o700, exist_ok=True)
         self.guard = threading.Lock()
         self.open_connections: dict[socket.socket, threading.Thread] = {}
@@ -299,4 +322,4 @@ class Front(ThreadingHTTPServer):
                     socket.SHUT_RD
                 )  # an idle connection reads its end; a busy one answers first
         for thread in remaining.values():
-            thread.join()
+            thread.join(_GRACE_SECONDS)  # a stopped client must not keep the folder for ever

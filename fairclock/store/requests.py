@@ -73,11 +73,12 @@ def open_hours(window: Interval | None, as_of_us: int) -> Query:
         sql="SELECT raw.start_us FROM"
         f" (SELECT toInt64(number) * {{hour:Int64}} AS start_us, min(first_wins) AS newest FROM ({gateway} UNION ALL {engine})"
         "   GROUP BY number) AS raw"
-        " LEFT JOIN (SELECT hour_us, max(sealed_us) AS sealed_us FROM ("
-        "   SELECT toUnixTimestamp64Micro(hour) AS hour_us, toUnixTimestamp64Micro(argMax(as_of, seal)) AS sealed_us FROM seals"
-        "   WHERE toUnixTimestamp64Micro(stored_at) <= {as_of:Int64} GROUP BY hour"
-        "   UNION ALL SELECT toUnixTimestamp64Micro(hour), toUnixTimestamp64Micro(max(as_of)) FROM seal_confirmations"
-        "   WHERE toUnixTimestamp64Micro(stored_at) <= {as_of:Int64} GROUP BY hour) GROUP BY hour_us) AS sealed"
+        " LEFT JOIN (SELECT hour_us, argMax(read_us, (seal, read_us)) AS sealed_us FROM ("
+        # a confirmation speaks for its own seal only: a slower writer's seal may have come after it
+        "   SELECT toUnixTimestamp64Micro(hour) AS hour_us, seal, toUnixTimestamp64Micro(as_of) AS read_us FROM seals"
+        "   WHERE toUnixTimestamp64Micro(stored_at) <= {as_of:Int64}"
+        "   UNION ALL SELECT toUnixTimestamp64Micro(hour), seal, toUnixTimestamp64Micro(as_of) FROM seal_confirmations"
+        "   WHERE toUnixTimestamp64Micro(stored_at) <= {as_of:Int64}) GROUP BY hour_us) AS sealed"
         " ON sealed.hour_us = raw.start_us"
         " WHERE raw.start_us >= {hours_from:Int64} AND raw.start_us < {hours_to:Int64}"
         " AND toInt64({base:UInt64} - raw.newest) > sealed.sealed_us ORDER BY raw.start_us",

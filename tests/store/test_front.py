@@ -100,6 +100,70 @@ def test_parameters_and_errors_come_through_the_front(dsn):
         holder.die()
 
 
+def test_long_parameters_come_through_the_front(dsn):
+    holder = Holder(dsn)
+    try:
+        with open_store(dsn) as guest:
+            numbers = list(range(10**15, 10**15 + 2_000))
+            query = Query(
+                sql="SELECT length({x:Array(Int64)}), {y:String}", parameters={"x": numbers, "y": "a'\n云"}
+            )
+            assert guest.rows(query) == [(2_000, "a'\n云")]
+    finally:
+        holder.die()
+
+
+def test_a_guest_may_import_more_days_than_one_insert_takes_by_itself(dsn):
+    holder = Holder(dsn)
+    try:
+        with open_store(dsn) as guest:
+            lines = [gateway_line(-86_400 * day, request_id=f"r{day}") for day in range(150)]
+            assert guest.ingest(LineBatch(kind="gateway", source="g", lines=lines)).stored == 150
+    finally:
+        holder.die()
+
+
+def test_an_error_in_the_middle_of_a_result_reaches_the_guest(dsn):
+    holder = Holder(dsn)
+    try:
+        with open_store(dsn) as guest, pytest.raises(StoreError, match="FUNCTION_THROW_IF_VALUE_IS_NON_ZERO"):
+            guest.rows(Query(sql="SELECT throwIf(number = 200000) FROM numbers(300000)"))
+    finally:
+        holder.die()
+
+
+COUNT = "import sys; from fairclock.cli import main; main(['query', '--dsn', sys.argv[1], 'SELECT count() FROM requests'])"
+
+
+@pytest.mark.parametrize("state", ["empty", "left by a killed holder"])
+def test_commands_that_start_together_all_work(dsn, state):
+    if state != "empty":
+        Holder(dsn).die()
+    together = [
+        subprocess.Popen(
+            [sys.executable, "-c", COUNT, dsn], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    answers = [each.communicate(timeout=120) for each in together]
+    assert [(each.returncode, *answer) for each, answer in zip(together, answers, strict=True)] == [
+        (0, "count()\n0\n", "")
+    ] * 4
+
+
+def test_a_taken_over_folder_keeps_no_lines_and_no_open_writes_of_the_dead(dsn, tmp_path):
+    Holder(dsn).die()
+    left = tmp_path / "store" / "scratch" / "tmpleft"
+    left.write_text("a line with a secret")
+    with open_store(dsn) as store:
+        assert not left.exists()
+        store.execute(Query(sql="INSERT INTO write_log SELECT generateUUIDv4(), now64(6) - 5, 1"))
+        held = store.watermark()
+    with open_store(dsn) as store:
+        assert store.watermark() > held
+        assert store.rows(Query(sql="SELECT count() FROM gateway_requests")) == [(0,)]
+
+
 def test_a_server_that_nobody_runs_is_unreachable():
     with pytest.raises(
         StoreUnreachable, match=r"clickhouse://u@127.0.0.1:1/d: nobody answers \(Connection refused\)"
@@ -112,6 +176,8 @@ BAD_DSN = {
     "chdb://": "no folder is named",
     "clickhouse://": "no host is named",
     "clickhouse://h:port/d": "the port is not a number",
+    "clickhouse://[x": "not the address of a store",
+    "chdb:///a?b": "question mark",
 }
 
 
@@ -127,3 +193,7 @@ def test_a_dsn_shows_no_password():
         host="db.example", port=8443, user="user", password="p@ss", database="ledger", secure=True
     )
     assert str(address) == "clickhouses://user@db.example:8443/ledger"
+
+
+def test_a_folder_may_have_a_number_sign_in_its_name():
+    assert str(parse_dsn("chdb:///home#1/a%20b").path) == "/home#1/a b"

@@ -9,7 +9,7 @@ import pytest
 
 from fairclock.errors import UsageError
 from fairclock.model import Interval
-from fairclock.store import Query
+from fairclock.store import Query, to_us
 from tests.store.conftest import DAY, engine_line, gateway_line, later, traced
 
 
@@ -152,3 +152,45 @@ def test_many_notes_of_coverage_read_as_their_union(store):
         Interval(start=later(0), end=later(2000)),
         gap,
     ]
+
+
+def test_a_seal_that_came_late_is_not_vouched_for_by_the_confirmation_of_an_earlier_one(books):
+    """A slow writer's old view of an hour ends up under the greatest seal: the hour must be read again."""
+    books.feed([gateway_line(0)])
+    old_us = to_us(books.store.watermark())
+    books.feed([gateway_line(9)])
+    books.store.seal()
+    books.store.execute(
+        Query(
+            sql="INSERT INTO seals SELECT hour, seal + 1000000000000, fromUnixTimestamp64Micro({old:Int64}), stored_at, 1, 0 FROM seals",
+            parameters={"old": old_us},
+        )
+    )
+    books.store.execute(
+        Query(
+            sql="INSERT INTO seal_confirmations SELECT hour, min(seal), now64(6), max(stored_at) FROM seals GROUP BY hour"
+        )
+    )
+    assert len(books.requests("k")) == 2
+    assert books.store.seal() == 1
+    assert len(books.requests("k")) == 2
+
+
+def test_after_a_clock_was_set_back_what_is_stored_is_in_the_next_report(books):
+    books.store.execute(Query(sql="INSERT INTO write_log SELECT generateUUIDv4(), now64(6) + 3600, 1"))
+    books.store.execute(
+        Query(sql="INSERT INTO write_log SELECT batch, at, -1 FROM write_log WHERE at > now64(6) + 60")
+    )
+    try:
+        books.feed([gateway_line(0)])
+        books.feed([gateway_line(9)])
+        assert len(books.requests("k")) == 2
+        assert books.scalar("SELECT uniqExact(first_wins) FROM gateway_requests") == 2
+    finally:
+        books.store.execute(Query(sql="TRUNCATE TABLE write_log"))
+
+
+def test_nobody_has_read_through_what_is_yet_to_come(store):
+    century = Interval(start=datetime(2100, 1, 1, tzinfo=UTC), end=datetime(2200, 1, 1, tzinfo=UTC))
+    store.cover(kind="gateway", source="a", intervals=[century])
+    assert store.covered("gateway", century, store.watermark()) == []

@@ -170,6 +170,13 @@ def test_default_escaping_of_nginx_is_understood(books):
     assert books.requests("tenant") == [('ac"me',)]
 
 
+def test_default_escaping_of_a_chinese_name_is_its_bytes(books):
+    line = gateway_line(tenant="TENANT").replace(b"TENANT", rb"\xE4\xBA\x91\xE5\xB8\x86 \x5C\x09\xZZ")
+    (counts,) = books.feed([line.replace(rb"\xZZ", b"")])
+    assert counts.stored == 1
+    assert books.requests("tenant") == [("云帆 \\\t",)]
+
+
 def test_the_first_and_last_millisecond_are_exact(books):
     books.feed([b'{"time":"1790000000.001","request_time":"0.001","status":"200"}'])
     from datetime import UTC, datetime

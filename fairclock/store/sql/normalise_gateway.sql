@@ -7,15 +7,19 @@ WITH
     x -> toDecimal64OrNull(if(ascii(x) BETWEEN 48 AND 57 OR match(x, '^[-+]?[0-9]'), x, ''), 6) AS seconds_of,
     -- nginx writes `a, b` for tries after one another and ` : ` where it was sent on internally
     x -> if(position(x, ',') = 0 AND position(x, ' : ') = 0, [x], splitByRegexp(' : |, ?', x)) AS parts_of,
+    x -> arrayStringConcat(arrayMap((part, number) -> multiIf(
+        number = 1, part,
+        NOT match(part, '^[0-9A-Fa-f]{2}'), concat('\\x', part),
+        substring(part, 1, 1) IN ('0', '1') OR upper(substring(part, 1, 2)) IN ('22', '5C', '7F'), concat('\\u00', part),
+        concat(unhex(substring(part, 1, 2)), substring(part, 3))), splitByString('\\x', x), arrayEnumerate(splitByString('\\x', x)))) AS unescaped,
     lines AS
     (
         SELECT
             line,
-            -- nginx writes any byte of a client's header as it came, so a line need not be valid UTF-8
-            if(isValidUTF8(line), line, toValidUTF8(line)) AS valid,
-            -- and with escape=default it writes \x22 where JSON wants \u0022
-            if(position(line, '\\x') > 0 AND NOT isValidJSON(valid),
-               replaceRegexpAll(valid, '\\\\x([0-9A-Fa-f]{2})', '\\\\u00\\1'), valid) AS readable
+            -- with escape=default nginx writes \xHH where JSON wants the byte itself, or \u00HH for quotes and controls
+            if(position(line, '\\x') > 0 AND NOT isValidJSON(line), unescaped(line), line) AS repaired,
+            -- it writes any byte of a client's header as it came, so a line need not be valid UTF-8
+            if(isValidUTF8(repaired), repaired, toValidUTF8(repaired)) AS readable
         FROM {lines:Identifier}
     ),
     parsed AS
