@@ -29,8 +29,7 @@ def fill(spool, first):
     for number in range(first, first + 1_000):
         try:
             spool.append([good_frame(number, payload=PAYLOAD)])
-        except SpoolUnavailable as error:
-            assert error.found in {"No space left on device", "File too large"}
+        except SpoolUnavailable:
             return number
     raise AssertionError("the disk never filled")
 
