@@ -125,6 +125,11 @@ def counted(readings: Sequence[FileReading]) -> IngestCounts:
     return sum((reading.counts for reading in readings), IngestCounts())
 
 
+def number_of(count: int, unit: str) -> str:
+    """Return "1 line", "2,000 lines"."""
+    return f"{count:,} {unit}" if count == 1 else f"{count:,} {unit}s"
+
+
 def broken_off(path: str, broken: Truncated | InputError, read: str) -> InputError:
     """Say that `path` breaks off after what was `read` ("7 lines"), all of which is stored."""
     if isinstance(broken, InputError):
@@ -132,6 +137,6 @@ def broken_off(path: str, broken: Truncated | InputError, read: str) -> InputErr
     return InputError(
         path,
         str(broken),
-        found=f"{read} could be read and are stored",
+        found=f"{read} could be read and stored before",
         remedy="get the whole file and read it again: nothing is counted twice",
     )

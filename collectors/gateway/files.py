@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectors.byte_streams import Truncated, chunks_of
-from collectors.file_reading import FileReading, LineStore, LineWriter, broken_off, counted, read_files
+from collectors.file_reading import (
+    FileReading,
+    LineStore,
+    LineWriter,
+    broken_off,
+    counted,
+    number_of,
+    read_files,
+)
 from collectors.gateway.occurrences import Occurrences
 from collectors.gateway.recognition import recognised
 from collectors.lines import LineSplitter
@@ -104,7 +112,7 @@ class _FileImport:
 
     def _problem(self, counts: IngestCounts, broken: Truncated | InputError | None) -> InputError | None:
         if broken is not None:
-            return broken_off(self._path, broken, f"{counts.read} lines")
+            return broken_off(self._path, broken, number_of(counts.read, "line"))
         if counts.stored or counts.duplicates:
             return None
         if not self._sample:

@@ -108,7 +108,7 @@ class SpanCommitter:
             if self._monotonic() - self._covered_at >= self._cover_every_seconds:
                 try:
                     self._write_coverage()
-                except StoreError as error:
+                except Exception as error:  # noqa: BLE001 - senders must not wait for a thread that died
                     _LOG.warning("coverage is kept for the next try: %s", error)
 
     def _take_group(self) -> list[_Waiting]:

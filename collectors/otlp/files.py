@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectors.byte_streams import Truncated, chunks_of
-from collectors.file_reading import FileReading, LineStore, LineWriter, broken_off, counted, read_files
+from collectors.file_reading import (
+    FileReading,
+    LineStore,
+    LineWriter,
+    broken_off,
+    counted,
+    number_of,
+    read_files,
+)
 from collectors.otlp.file_requests import requests_in
 from collectors.otlp.problems import RequestProblem
 from fairclock.errors import InputError
@@ -98,7 +106,7 @@ class _FileImport:
         self, counts: IngestCounts, broken: Truncated | RequestProblem | InputError | None, requests: int
     ) -> InputError | None:
         if isinstance(broken, Truncated | InputError):
-            return broken_off(self._path, broken, f"{counts.read} spans")
+            return broken_off(self._path, broken, number_of(counts.read, "span"))
         if b'"request_time"' in self._head:
             return InputError(
                 self._path,
@@ -112,7 +120,7 @@ class _FileImport:
             found = "blank lines only" if self._head else "an empty file"
             return InputError(self._path, "nothing could be read", found=found, remedy="check the path")
         if counts.dead_letters == counts.read > 0:
-            found = f"{counts.read} spans, none with possible timings"
+            found = f"{number_of(counts.read, 'span')}, none with possible timings"
             return InputError(
                 self._path, "nothing could be read", found=found, remedy="see the reasons in dead_letters"
             )

@@ -189,7 +189,9 @@ def _scalars(attributes: Any, allowed: frozenset[str]) -> dict[str, Scalar]:
             continue
         key = attribute.get("key")
         if isinstance(key, str) and key in allowed:
-            value = _scalar(attribute.get("value"))
+            held = attribute.get("value")
+            number = held.get("doubleValue") if type(held) is dict else None
+            value = number if type(number) is float else _scalar(held)  # most are plain numbers
             if value is not None:
                 found[key] = value
     return found

@@ -98,7 +98,7 @@ def gateway(
     return _ingest(
         read_gateway_files,
         files,
-        unit="lines",
+        unit="line",
         source=source,
         covers=covers,
         dsn=dsn,
@@ -127,7 +127,7 @@ def otlp(
     return _ingest(
         read_otlp_files,
         files,
-        unit="spans",
+        unit="span",
         source=source,
         covers=covers,
         dsn=dsn,
@@ -166,6 +166,8 @@ def _report(
     for reading in readings:
         if reading.problem is not None:
             click.echo(str(reading.problem), err=True)
+    from collectors.file_reading import number_of  # noqa: PLC0415
+
     shown = {
         "read": counts.read,
         "stored": counts.stored,
@@ -177,7 +179,7 @@ def _report(
         click.echo(json.dumps(shown))
     else:
         click.echo(
-            f"{counts.read:,} {unit} read: {counts.stored:,} stored, {counts.duplicates:,} already there, "
+            f"{number_of(counts.read, unit)} read: {counts.stored:,} stored, {counts.duplicates:,} already there, "
             f"{counts.ignored:,} ignored, {counts.dead_letters:,} dead letters"
         )
     if counts.dead_letters and not quiet:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from math import inf, isnan, nan
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,7 @@ class Run:
     course: Course
     replicas: tuple[str, ...]  # names, by replica number
     models: tuple[str, ...]  # by replica number
-    incidents: tuple[Incident, ...] = field(default=())
+    incidents: tuple[Incident, ...]  # as they happened
 
 
 class Gateway:
@@ -96,6 +96,8 @@ class Gateway:
                 self._replicas.append(Replica(name=name, shape=pool.shape, load=load, marks=course.marks))
                 self._models.append(pool.model)
             self._pools[pool.model] = (pool, numbers)
+        self._happened: list[Incident] = []
+        self._lurking: list[Incident] = []
         self._left_alone_until = [-inf] * len(self._replicas)
         self._buckets = [
             _Bucket(per_second=each.requests_per_second, burst=each.request_burst) for each in traffic.tenants
@@ -121,7 +123,7 @@ class Gateway:
             course=self._course,
             replicas=tuple(replica.name for replica in self._replicas),
             models=tuple(self._models),
-            incidents=tuple(incidents),
+            incidents=tuple(self._happened),
         )
 
     def _receive(self, number: int, received: float, tenant: int, model: str) -> None:
@@ -132,6 +134,8 @@ class Gateway:
             return
         for replica in self._pools[model][1]:
             self._replicas[replica].advance(received)
+        if self._lurking:
+            self._break_under_load(received)
         self._forward(number, received + float(traffic.path.uplink[number]), model)
 
     def _forward(self, number: int, now: float, model: str) -> None:
@@ -187,7 +191,17 @@ class Gateway:
         deadline = min(max(patience, queued), now + self._rules.read_timeout_seconds)
         replica.submit(number, queued_at=queued, deadline=deadline)
 
+    def _break_under_load(self, now: float) -> None:
+        for incident in list(self._lurking):
+            if self._replicas[incident.replica].connections >= incident.in_hand:
+                self._lurking.remove(incident)
+                self._happen(replace(incident, at=now, in_hand=0))
+
     def _happen(self, incident: Incident) -> None:
+        if incident.in_hand:
+            self._lurking.append(incident)
+            return
+        self._happened.append(incident)
         replica = self._replicas[incident.replica]
         model = self._models[incident.replica]
         for each in self._pools[model][1]:

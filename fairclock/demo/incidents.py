@@ -21,6 +21,7 @@ class Incident:
     at: float
     mishap: Mishap
     replica: int
+    in_hand: int = 0  # it waits, after `at`, until the replica has so many requests in hand
     hang_seconds: float = 0.0
     down_seconds: float = 0.0
     cold_seconds: float = 90.0

@@ -58,14 +58,18 @@ def incidents(month: Month, *, engines: tuple[Pool, ...]) -> tuple[Incident, ...
     return (
         # Restarted for a new version just as the exchange opens: cold.
         Incident(at=at(0, 9, 28), mishap=Mishap.CRASH, replica=0, down_seconds=150, cold_seconds=240),
-        # Out of memory in the busy hours, again and again, until the memory setting is corrected.
+        # Out of memory under whole folders of documents, until the memory setting is corrected.
         *(
-            Incident(at=at(day, 10, 41), mishap=Mishap.CRASH, replica=1, down_seconds=50, cold_seconds=45)
+            Incident(
+                at=at(day, hour, 0),
+                mishap=Mishap.CRASH,
+                replica=1,
+                in_hand=8,
+                down_seconds=50,
+                cold_seconds=45,
+            )
             for day in range(1, 6)
-        ),
-        *(
-            Incident(at=at(day, 16, 7), mishap=Mishap.CRASH, replica=1, down_seconds=50, cold_seconds=45)
-            for day in range(1, 6)
+            for hour in (9, 14)
         ),
         # One of two engines is lost in the morning peak; the other carries everything.
         Incident(at=at(6, 9, 52), mishap=Mishap.CRASH, replica=1, down_seconds=1_740, cold_seconds=120),

@@ -28,6 +28,21 @@ if TYPE_CHECKING:
 
 _ENVIRONMENT_LOCK = threading.Lock()
 
+_SCALE_BITMAPS = """
+<match target="font">
+  <test name="outline" compare="eq"><bool>false</bool></test>
+  <edit name="factor" mode="assign">
+    <divide><name target="pattern">pixelsize</name><name target="font">pixelsize</name></divide>
+  </edit>
+  <edit name="matrix" mode="assign">
+    <times><name>matrix</name><matrix>
+      <name>factor</name><double>0</double><double>0</double><name>factor</name>
+    </matrix></times>
+  </edit>
+  <edit name="size" mode="assign"><divide><name>size</name><name>factor</name></divide></edit>
+</match>"""
+"""Emoji are pictures of one size; this fits them to the line."""
+
 
 def render_pdf(html: str, *, identifier: str) -> bytes:
     """Return `html` as a tagged PDF with its fonts embedded.
@@ -138,7 +153,7 @@ def _fontconfig_file(faces: Sequence[Face]) -> Iterator[Path]:
         # the machine's caches of these folders: without them a 20 MB collection is scanned every time
         '<cachedir>/var/cache/fontconfig</cachedir><cachedir prefix="xdg">fontconfig</cachedir>',
         "<selectfont><rejectfont><glob>*</glob></rejectfont>",
-        f"<acceptfont>{accepted}</acceptfont></selectfont></fontconfig>",
+        f"<acceptfont>{accepted}</acceptfont></selectfont>{_SCALE_BITMAPS}</fontconfig>",
     ]
     with tempfile.TemporaryDirectory(prefix="fairclock-fonts-") as folder:
         path = Path(folder) / "fonts.conf"

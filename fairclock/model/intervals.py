@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
 _MICROSECONDS_PER_SECOND = 1_000_000
 _SECONDS_PER_DAY = 86_400
@@ -15,7 +15,7 @@ _SECONDS_PER_DAY = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """The instants `start` <= t < `end`; both aware."""
+    """The instants `start` <= t < `end`; given aware, kept in UTC."""
 
     start: datetime
     end: datetime
@@ -24,6 +24,9 @@ class Interval:
         """Refuse naive instants and an end before the start."""
         if self.start.tzinfo is None or self.end.tzinfo is None:
             raise ValueError(f"an interval needs aware instants, not {self.start!r} and {self.end!r}")
+        # two instants of one zone are subtracted by their faces, an hour off across a change of clocks
+        object.__setattr__(self, "start", self.start.astimezone(UTC))
+        object.__setattr__(self, "end", self.end.astimezone(UTC))
         if self.end < self.start:
             raise ValueError(f"an interval cannot end ({self.end}) before it starts ({self.start})")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import threading
 from contextlib import suppress
@@ -56,13 +57,14 @@ class Connection:
         self.address = address
         self._local = threading.local()
         self._clients: list[Any] = []
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
         self._generation = 0
         self._hold: Hold | None = None
         self._front: Front | None = None
         self._note: FrontNote | None = None
         if isinstance(address, EmbeddedAddress):
             self._reach()
+            atexit.register(self.close)
 
     @property
     def is_holder(self) -> bool:
@@ -136,10 +138,11 @@ class Connection:
 
     def again(self) -> None:
         """Find the folder's holder anew, after the one we spoke to went away."""
-        if isinstance(self.address, EmbeddedAddress) and not self.is_holder:
+        if isinstance(self.address, EmbeddedAddress):
             with self._guard:
-                self._generation += 1
-                self._reach()
+                if not self.is_holder:  # another thread may have been here first
+                    self._generation += 1
+                    self._reach()
 
     def rows(self, query: Query) -> list[tuple[Any, ...]]:
         """Return the result rows; instants are aware."""
@@ -183,8 +186,10 @@ class Connection:
 
     def close(self) -> None:
         """Close every client, stop the front, and let the next process in."""
+        atexit.unregister(self.close)
         if self._front is not None:
             self._front.stop()
+            self._front = None
         with self._guard:
             for client in self._clients:
                 with suppress(Exception):

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import secrets
+import socket
 import socketserver
 import tempfile
 import threading
@@ -98,11 +99,17 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
         """Stay quiet: the callers report their own errors."""
 
-    def finish(self) -> None:
-        """Close the engine handle with the connection."""
-        super().finish()
-        if self._session is not None:
-            self._session.close()
+    def handle(self) -> None:
+        """Serve the connection until the client, or `Front.stop`, ends it; close the engine handle with it."""
+        with self.server.guard:
+            self.server.open_connections[self.connection] = threading.current_thread()
+        try:
+            super().handle()
+        finally:
+            if self._session is not None:
+                self._session.close()
+            with self.server.guard:
+                del self.server.open_connections[self.connection]
 
     def do_GET(self) -> None:
         """Answer ``/ping`` without a token, queries with one."""
@@ -159,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
                     if named:
                         sql += f"\nFORMAT {wanted}"
             self._stream(self._session.run(sql, wanted, parameters, pairs.get("database", "")), wanted)
-        except (RuntimeError, ValueError, OSError, Exception) as error:  # noqa: BLE001 - every engine error is an answer
+        except Exception as error:  # noqa: BLE001 - every engine error is an answer
             text_of = str(error)
             code = _ERROR_CODE.search(text_of)
             self._answer(
@@ -246,6 +253,8 @@ class Front(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(32)
         self.scratch = folder / "scratch"
         self.scratch.mkdir(mode=0o700, exist_ok=True)
+        self.guard = threading.Lock()
+        self.open_connections: dict[socket.socket, threading.Thread] = {}
         self.intercept: Callable[[Any, bytes], None] = lambda handler, body: handler.run_query(body)
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
 
@@ -274,8 +283,20 @@ class Front(ThreadingHTTPServer):
         partial.replace(path)
 
     def stop(self) -> None:
-        """Take the note away, then stop accepting; requests under way end with their threads."""
+        """Take the note away, stop accepting, let the requests under way end, and wait for their threads.
+
+        A thread that outlived its engine would take the process down with it.
+        """
         with suppress(FileNotFoundError):
             (self.folder / FRONT_FILE).unlink()
         self.shutdown()
         self.server_close()
+        with self.guard:
+            remaining = dict(self.open_connections)
+        for connection in remaining:
+            with suppress(OSError):
+                connection.shutdown(
+                    socket.SHUT_RD
+                )  # an idle connection reads its end; a busy one answers first
+        for thread in remaining.values():
+            thread.join()

@@ -18,8 +18,6 @@ def paths_not_evaluated(contract: Contract) -> list[str]:
 def _of_frame(contract: Contract) -> Iterator[str]:
     if contract.period.month != "calendar":
         yield "period.month"
-    if contract.period.partial != "prorated":
-        yield "period.partial"
     if contract.evaluate_per:
         yield "evaluate_per"
     if contract.retries.with_backoff is not None:

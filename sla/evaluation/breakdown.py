@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Clock
@@ -27,10 +26,11 @@ PHASES = ("network", *_ENGINE_PHASES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """One phase: its mean (exact, in microseconds) and its part of the time of all of them."""
+    """One phase: its time in all fully measured requests (`sum_us`), theirs together, and how many they are."""
 
-    mean_us: Fraction
-    share: Fraction
+    sum_us: int
+    of_us: int
+    count: int
 
 
 def breakdown_aggregates() -> dict[str, Query]:
@@ -45,15 +45,9 @@ def breakdown_aggregates() -> dict[str, Query]:
     }
 
 
-def read_breakdown(row: Mapping[str, Any]) -> dict[str, Phase] | None:
-    """Return the phases in their order on a request's way; None where no request was fully measured."""
-    measured = row["measured"]
+def read_breakdown(row: Mapping[str, Any]) -> dict[str, Phase]:
+    """Return the phases in their order on a request's way."""
     total = int(row["sum_end_to_end_us"])
-    if measured == 0 or total == 0:
-        return None
     sums = {phase: int(row[f"sum_{phase}_us"]) for phase in _ENGINE_PHASES}
     sums["network"] = total - sum(sums.values())
-    return {
-        phase: Phase(mean_us=Fraction(sums[phase], measured), share=Fraction(sums[phase], total))
-        for phase in PHASES
-    }
+    return {phase: Phase(sum_us=sums[phase], of_us=total, count=row["measured"]) for phase in PHASES}

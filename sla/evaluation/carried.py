@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sla.contracts import Contract
-    from sla.evaluation.counting import Evaluated
+    from sla.evaluation.promises import Evaluated
     from sla.evaluation.rows import Requests
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from sla.contracts.objectives import AvailabilityObjective, LatencyObjective
 from sla.evaluation.clocks import column_of
-from sla.evaluation.endings import BAD
+from sla.evaluation.endings import BAD, GOOD_OR_BAD
 from sla.evaluation.fragments import all_of, count_if, sql
 from sla.evaluation.judging import judged_by
-from sla.evaluation.membership import membership
+from sla.evaluation.promises import flag_of
 from sla.evaluation.quota import refused_below_quota
 from sla.evaluation.ranking import Ranked
 from sla.evaluation.rows import single_row
@@ -21,32 +21,14 @@ if TYPE_CHECKING:
     from fairclock.model import Interval
     from fairclock.store import Query
     from sla.contracts import Contract
+    from sla.evaluation.promises import Evaluated
     from sla.evaluation.rows import Requests
 
-Evaluated = LatencyObjective | AvailabilityObjective
 
-
-def evaluated_objectives(contract: Contract) -> dict[int, Evaluated]:
-    """Return the objectives that get a verdict here, by their place in the file.
-
-    None of them where the contract's months are not calendar months: its month would be another one.
-    """
-    if contract.period.month != "calendar":
-        return {}
-    return {
-        number: objective
-        for number, objective in enumerate(contract.objectives)
-        if objective.evaluated and isinstance(objective, LatencyObjective | AvailabilityObjective)
-    }
-
-
-def objective_aggregates(contract: Contract, number: int, period: Interval) -> dict[str, Query]:
-    """Return the aggregates that `read_count` reads for one objective over `period`."""
-    objective = contract.objectives[number]
-    member = member_of(contract, number, period)
-    if isinstance(objective, AvailabilityObjective):
-        conditions: dict[str, Query | None] = {"valued": sql("is_ok OR is_bad"), "over": BAD}
-    elif isinstance(objective, LatencyObjective):
+def objective_aggregates(number: int, objective: Evaluated) -> dict[str, Query]:
+    """Return the aggregates that `read_count` reads for the objective at place `number`."""
+    conditions: dict[str, Query | None]
+    if isinstance(objective, LatencyObjective):
         judged = judged_by(
             objective.latency.clock,
             threshold=f"objective_{number}_at_most",
@@ -59,9 +41,10 @@ def objective_aggregates(contract: Contract, number: int, period: Interval) -> d
             "unknown": judged.unknown,
         }
     else:
-        raise TypeError(f"objective {number} has a kind that is not counted: {objective.kind}")
+        conditions = {"valued": GOOD_OR_BAD, "over": BAD}
+    belongs = sql(flag_of(number))
     return {
-        f"objective_{number}_{name}": count_if(all_of([member, condition]))
+        f"objective_{number}_{name}": count_if(all_of([belongs, condition]))
         for name, condition in conditions.items()
         if condition is not None
     }
@@ -77,28 +60,16 @@ def read_count(number: int, row: Mapping[str, Any]) -> Count:
     )
 
 
-def ranked_by(
-    contract: Contract, number: int, period: Interval, *, ranks: tuple[int, ...], count: int
-) -> Ranked:
+def ranked_by(number: int, objective: LatencyObjective, *, ranks: tuple[int, ...], count: int) -> Ranked:
     """Return what a latency objective ranks: the measured values that judge, `count` of them."""
-    objective = contract.objectives[number]
-    if not isinstance(objective, LatencyObjective):
-        raise TypeError(f"objective {number} has no clock to rank by: {objective.kind}")
     clock = objective.latency.clock
     judged = judged_by(clock, threshold="", threshold_us=0)
     return Ranked(
         column=column_of(clock),
-        condition=all_of([member_of(contract, number, period), judged.valued]),
+        condition=all_of([sql(flag_of(number)), judged.valued]),
         count=count,
         ranks=ranks,
     )
-
-
-def member_of(contract: Contract, number: int, period: Interval) -> Query:
-    """Return the condition that a row belongs to the objective at place `number`."""
-    objective = contract.objectives[number]
-    intervals = None if objective.during is None else contract.intervals(objective.during, period)
-    return membership(objective.where, intervals, name=f"objective_{number}")
 
 
 def add_refused_below_quota(
@@ -112,9 +83,7 @@ def add_refused_below_quota(
     ratios = [number for number in counts if isinstance(contract.objectives[number], AvailabilityObjective)]
     if quota is None or quota.rejected_below != "bad" or not ratios:
         return dict(counts)
-    aggregates = {
-        f"objective_{number}_refused": count_if(member_of(contract, number, period)) for number in ratios
-    }
+    aggregates = {f"objective_{number}_refused": count_if(sql(flag_of(number))) for number in ratios}
     row = single_row(store, aggregates, refused_below_quota(quota, source, period))
     return {
         number: count + _bad(row[f"objective_{number}_refused"]) if number in ratios else count

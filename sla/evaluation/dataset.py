@@ -11,13 +11,18 @@ from fairclock.model import Outcome
 from sla.evaluation.clocks import clock_columns
 from sla.evaluation.endings import FLAGS
 from sla.evaluation.fragments import all_of, named, select, separated, sql
+from sla.evaluation.membership import one_of
+from sla.evaluation.promises import membership_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
+    from fairclock.model import Interval
     from fairclock.store import Query
     from sla.contracts import Contract
     from sla.contracts.frame import OutcomeRule
+    from sla.evaluation.rows import Requests
 
 _KEPT = (
     "tenant",
@@ -50,25 +55,31 @@ _KEPT = (
 )
 
 
-def dataset(contract: Contract, joined: Query) -> Query:
+def rows_of(store: Requests, contract: Contract, window: Interval, as_of: datetime) -> Query:
+    """Return the contract's rows received in `window`, as they were known at `as_of`."""
+    return dataset(contract, store.requests_as_of(window, as_of), window)
+
+
+def dataset(contract: Contract, joined: Query, window: Interval) -> Query:
     """Return the requests of `joined` that are in the contract's scope.
 
-    `joined` is what the store gives for a window as of an instant. Added columns: `at_us` (received,
+    `joined` is what the store gives for `window` as of an instant. Added columns: `at_us` (received,
     microseconds since 1970), `judged_outcome` (after the contract's `outcomes`), the flags of
-    `sla.evaluation.endings`, one column a clock.
+    `sla.evaluation.endings`, one column a clock, one flag an objective.
     """
     columns = [
         *(sql(column) for column in _KEPT),
         named(_judged_outcome(contract.outcomes), "judged_outcome"),
         *FLAGS,
         *clock_columns(contract.clock.start),
+        *membership_columns(contract, window),
     ]
     conditions = all_of(_scope(contract))
     return select(columns, joined, sql(f"WHERE {conditions.sql}", **conditions.parameters))
 
 
 def _scope(contract: Contract) -> list[Query]:
-    """Return the conditions of customer and scope; what a gateway did not log is in scope."""
+    """Return the conditions of customer and scope; a model or region that was not logged is in scope."""
     conditions = [sql("tenant IN {tenants:Array(String)}", tenants=list(contract.customer.tenants))]
     for column, name, wanted in (
         ("model", "models", contract.scope.models),
@@ -76,8 +87,7 @@ def _scope(contract: Contract) -> list[Query]:
         ("region", "regions", contract.scope.regions),
     ):
         if wanted:
-            text = f"{column} IN {{{name}:Array(String)}}"
-            conditions.append(sql(text, **{name: ["", *wanted]}))
+            conditions.append(one_of(column, wanted, name=name))
     return conditions
 
 

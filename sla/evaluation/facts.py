@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from fairclock.model import Interval
 from sla.evaluation.counting import (
     add_refused_below_quota,
-    evaluated_objectives,
     objective_aggregates,
     read_count,
 )
 from sla.evaluation.coverage import Coverage, coverage_of
-from sla.evaluation.dataset import dataset
+from sla.evaluation.dataset import rows_of
 from sla.evaluation.endings import QUOTA_REJECTED
 from sla.evaluation.fragments import count_if
+from sla.evaluation.promises import evaluated_objectives
 from sla.evaluation.quota import WINDOW_US
 from sla.evaluation.rows import single_row
 
@@ -53,7 +53,7 @@ def facts_of(
     others: Callable[[Coverage], Mapping[str, Query]] = lambda _: {},
 ) -> Facts:
     """Count one month as it was known at `as_of`; `others` returns further aggregates for the same pass."""
-    source = dataset(contract, store.requests_as_of(month.period, as_of))
+    source = rows_of(store, contract, month.period, as_of)
     coverage = coverage_of(store, month.elapsed, as_of)
     further = others(coverage)
     objectives = evaluated_objectives(contract)
@@ -61,8 +61,8 @@ def facts_of(
         **further,
         "refused_for_quota": count_if(QUOTA_REJECTED),
     }
-    for number in objectives:
-        aggregates |= objective_aggregates(contract, number, month.period)
+    for number, objective in objectives.items():
+        aggregates |= objective_aggregates(number, objective)
     row = single_row(store, aggregates, source)
     counts = {number: read_count(number, row) for number in objectives}
     if row["refused_for_quota"]:
@@ -83,4 +83,4 @@ def _with_the_minute_before(store: Requests, contract: Contract, month: Month, a
     """Return the rows of the month and of the quota's window before it, within the term."""
     before = timedelta(0) if month.is_first else _QUOTA_WINDOW
     window = Interval(start=month.period.start - before, end=month.period.end)
-    return dataset(contract, store.requests_as_of(window, as_of))
+    return rows_of(store, contract, window, as_of)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sla.contracts.objectives import LatencyObjective
+from sla.evaluation.promises import clock_of
 from sla.percentiles import allowed_over, is_met
 from sla.verdicts import Count, Judgement, Reason, Verdict, by_count, ratio_allowed, ratio_kept, under_floor
 
 if TYPE_CHECKING:
-    from fairclock.model import Clock
     from sla.contracts import Contract
-    from sla.evaluation.counting import Evaluated
     from sla.evaluation.facts import Facts
+    from sla.evaluation.promises import Evaluated
 
 _VOID_PARTIAL = Judgement(verdict=Verdict.INSUFFICIENT_DATA, reason=Reason.PARTIAL_MONTH_VOID)
 
@@ -28,11 +28,6 @@ class Judged:
     over: int
     allowed: int
     judgement: Judgement
-
-
-def clock_of(objective: Evaluated) -> Clock | None:
-    """Return the clock of a latency objective; None for the others."""
-    return objective.latency.clock if isinstance(objective, LatencyObjective) else None
 
 
 def is_void(contract: Contract, facts: Facts) -> bool:

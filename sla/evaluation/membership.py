@@ -32,8 +32,7 @@ def membership(where: Where, intervals: Sequence[Interval] | None, *, name: str)
         ("inference_mode", where.inference_mode),
     ):
         if wanted is not None:
-            parameter = f"{name}_{column}s"
-            conditions.append(sql(f"{column} IN {{{parameter}:Array(String)}}", **{parameter: ["", *wanted]}))
+            conditions.append(one_of(column, wanted, name=f"{name}_{column}s"))
     for column, span in (
         ("prompt_tokens", where.prompt_tokens),
         ("completion_tokens", where.completion_tokens),
@@ -44,6 +43,12 @@ def membership(where: Where, intervals: Sequence[Interval] | None, *, name: str)
         parameter = f"{name}_stream"
         conditions.append(sql(f"ifNull(stream = {{{parameter}:UInt8}}, 1)", **{parameter: int(where.stream)}))
     return all_of(conditions)
+
+
+def one_of(column: str, wanted: Sequence[str], *, name: str) -> Query:
+    """Return the condition that `column` is one of `wanted` or was not logged; a route always is logged."""
+    unlogged = () if column == "route" else ("",)
+    return sql(f"{column} IN {{{name}:Array(String)}}", **{name: [*unlogged, *wanted]})
 
 
 def _in_range(column: str, span: TokenRange, *, name: str) -> Query:

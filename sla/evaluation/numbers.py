@@ -13,17 +13,18 @@ def seconds(microseconds: int | None) -> float | None:
     return None if microseconds is None else microseconds / _MICROSECONDS
 
 
-def mean_seconds(microseconds: Fraction) -> float:
-    """Return an exact mean as seconds, rounded half to even to the microsecond."""
-    return round(microseconds) / _MICROSECONDS
+def mean_seconds(microseconds: int, count: int) -> float | None:
+    """Return a mean as seconds, rounded half to even to the microsecond; None where nothing was counted."""
+    return round(Fraction(microseconds, count)) / _MICROSECONDS if count else None
 
 
-def ratio(part: int | Fraction, whole: int | Fraction) -> float | None:
+def ratio(part: int, whole: int) -> float | None:
     """Return part/whole as the nearest float; None where there is no whole.
 
-    A float tells apart any two ratios of counts below 10**7, so what is below a target prints below it.
+    Counts of a month and targets of a few decimals lie further apart than two floats, so what is below a
+    target is written below it.
     """
-    return float(Fraction(part) / Fraction(whole)) if whole else None
+    return part / whole if whole else None
 
 
 def plain(value: Fraction) -> int | float:

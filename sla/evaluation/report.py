@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from fairclock.model import Interval, Outcome
 from sla.evaluation.breakdown import breakdown_aggregates, read_breakdown
 from sla.evaluation.carried import carried_counts
-from sla.evaluation.counting import evaluated_objectives
 from sla.evaluation.daily import daily
-from sla.evaluation.dataset import dataset
+from sla.evaluation.dataset import rows_of
 from sla.evaluation.evidence import rows_sha256
 from sla.evaluation.facts import Facts, facts_of
 from sla.evaluation.judged import Judged, judge
 from sla.evaluation.months import month_of, months_before
 from sla.evaluation.numbers import instant
+from sla.evaluation.promises import evaluated_objectives
 from sla.evaluation.ranking import values_at_ranks
 from sla.evaluation.sections import (
     breakdown_section,
@@ -128,12 +128,12 @@ def _ranked(
     period = facts.month.period
     alone = {number: each for number, each in judged.items() if carried[number] == Count()}
     together = {number: each for number, each in judged.items() if number not in alone}
-    ranked = {**clock_ranks(facts.others), **objective_ranks(contract, period, alone)}
+    ranked = {**clock_ranks(facts.others), **objective_ranks(alone)}
     values = values_at_ranks(store, facts.source, ranked)
     if together:
         (before, *_) = months_before(contract, facts.month.label)
         both = Interval(start=contract.month(before).start, end=period.end)
-        source = dataset(contract, store.requests_as_of(both, facts.as_of))
-        values |= values_at_ranks(store, source, objective_ranks(contract, both, together))
+        source = rows_of(store, contract, both, facts.as_of)
+        values |= values_at_ranks(store, source, objective_ranks(together))
     delivered = {number: read_delivered(number, each, values) for number, each in judged.items()}
     return read_clock_table(facts.others, values), delivered

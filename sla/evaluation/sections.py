@@ -49,6 +49,12 @@ def contract_section(contract: Contract) -> dict[str, Any]:
             "regions": list(contract.scope.regions),
         },
         "language": None if contract.language is None else {"authoritative": contract.language.authoritative},
+        # what the contract leaves out is printed as what then holds
+        "period": {"month": contract.period.month, "partial": contract.period.partial},
+        "evaluate_per": list(contract.evaluate_per) or "none",
+        "retries": "all" if contract.retries.with_backoff is None else "with_backoff",
+        "quota": None if contract.quota is None else contract.quota.model_dump(mode="json", by_alias=True),
+        "insufficient": {"below": contract.insufficient.below, "verdict": contract.insufficient.verdict},
     }
 
 
@@ -101,12 +107,13 @@ def latency_section(rows: Sequence[ClockRow]) -> list[dict[str, Any]]:
     ]
 
 
-def breakdown_section(phases: Mapping[str, Phase] | None) -> dict[str, Any] | None:
+def breakdown_section(phases: Mapping[str, Phase]) -> dict[str, Any]:
     """Return each phase's mean and share; each is rounded on its own, from exact values."""
-    if phases is None:
-        return None
     return {
-        name: {"seconds": mean_seconds(phase.mean_us), "share": ratio(phase.share, 1)}
+        name: {
+            "seconds": mean_seconds(phase.sum_us, phase.count),
+            "share": ratio(phase.sum_us, phase.of_us),
+        }
         for name, phase in phases.items()
     }
 

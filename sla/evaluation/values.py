@@ -18,9 +18,7 @@ from sla.percentiles import interval_ranks, rank
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairclock.model import Interval
     from fairclock.store import Query
-    from sla.contracts import Contract
     from sla.evaluation.judged import Judged
 
 DISPLAYED = (
@@ -84,13 +82,12 @@ def ranks_of(count: int, percentile: Fraction) -> Ranks:
     return Ranks(value=rank(count, percentile), low=low, high=high)
 
 
-def objective_ranks(contract: Contract, period: Interval, judged: Mapping[int, Judged]) -> dict[str, Ranked]:
-    """Return what each latency objective ranks over rows that span `period`, and the ranks it asks for."""
+def objective_ranks(judged: Mapping[int, Judged]) -> dict[str, Ranked]:
+    """Return what each latency objective ranks, and the ranks it asks for."""
     return {
         f"objective_{number}": ranked_by(
-            contract,
             number,
-            period,
+            each.objective,
             ranks=ranks_of(each.counted, each.objective.latency.percentile).all(),
             count=each.count.valued,
         )

@@ -35,8 +35,6 @@ _BROUGHT_LATER = (
     "cost",
     "credits",
     "amounts",
-    "breakdown",
-    "daily",
 )
 
 

@@ -92,6 +92,7 @@ class Coverage:
     gateway: str
     engine: str
     joined: str
+    has_joined: bool
     treatment: list[str]
 
 
@@ -116,7 +117,7 @@ def phase_rows(report: Report, language: Language) -> list[PhaseRow]:
         return []
     means = [number((breakdown.get(phase) or {}).get("seconds")) for phase in PHASES]
     shares = [number((breakdown.get(phase) or {}).get("share")) for phase in PHASES]
-    mean_cells = aligned([_seconds_or_nothing(mean, language) for mean in means])
+    mean_cells = aligned([_seconds_or_nothing(mean, language, thresholds=[Fraction(0)]) for mean in means])
     share_cells = aligned([_percent_or_nothing(share, language, least=1) for share in shares])
     return [
         PhaseRow(
@@ -169,7 +170,8 @@ def coverage(report: Report, language: Language) -> Coverage:
         key: _percent_or_nothing(number(report["coverage"].get(key)), language, least=2, thresholds=limits)
         for key in ("gateway", "engine", "joined")
     }
-    return Coverage(**ratios, treatment=_treatment(clause, floor, language))
+    has_joined = report["coverage"].get("joined") is not None
+    return Coverage(**ratios, has_joined=has_joined, treatment=_treatment(clause, floor, language))
 
 
 def day_rows(report: Report, language: Language) -> list[DayRow]:

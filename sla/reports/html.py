@@ -23,7 +23,7 @@ from sla.reports.figures import (
     side_by_side,
 )
 from sla.reports.front import front
-from sla.reports.objectives import objective_rows, verdict_sentence
+from sla.reports.objectives import objective_rows, remarks, verdict_sentence
 from sla.reports.reading import count, is_evaluated, moment
 from sla.reports.terms import term_facts
 
@@ -53,6 +53,7 @@ def report_html(report: Report, code: str) -> str:
     language = language_of(code)
     fonts = _FONT_STACKS[code]
     days, phases = day_rows(report, language), phase_rows(report, language)
+    objectives = objective_rows(report, language)
     threshold = drawings.daily_threshold(report, language)
     start = str((report["contract"].get("clock") or {}).get("start") or "")
     return _template().render(
@@ -66,7 +67,8 @@ def report_html(report: Report, code: str) -> str:
         simulated=bool(report.get("simulated")),
         sentence=verdict_sentence(report, language),
         clock_sentence=_clock_sentence(start, language),
-        objectives=objective_rows(report, language),
+        objectives=objectives,
+        remarks=remarks(objectives, language),
         paths=not_evaluated_paths(report),
         clocks=clock_rows(report, language),
         side_by_side=side_by_side(report, language),
@@ -80,7 +82,7 @@ def report_html(report: Report, code: str) -> str:
         days=days,
         daily_threshold=threshold,
         daily_conditions="".join(
-            language.text("list_comma") + each for each in (threshold.applies if threshold else [])
+            language.text("phrase_comma") + each for each in (threshold.applies if threshold else [])
         ),
         daily_chart=drawings.daily_chart(days, threshold, language, font_family=fonts) if days else None,
         phases=phases,

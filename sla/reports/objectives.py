@@ -11,6 +11,8 @@ from fairclock.documents.text import printable
 from sla.reports.reading import count, number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairclock.documents.languages import Language
     from sla.reports.reading import Report
 
@@ -54,6 +56,15 @@ def objective_rows(report: Report, language: Language) -> list[ObjectiveRow]:
     """Return the objectives in the order of the contract."""
     issued = report.get("status") == "final"
     return [_row(each, language, issued=issued) for each in report["objectives"]]
+
+
+def remarks(rows: Sequence[ObjectiveRow], language: Language) -> list[tuple[str, str]]:
+    """Return each reason that is not plain counting once, behind the names of the objectives it is about."""
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        if row.reason:
+            names.setdefault(row.reason, []).append(row.name)
+    return [(language.text("list_comma").join(each), reason) for reason, each in names.items()]
 
 
 def verdict_sentence(report: Report, language: Language) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairclock.documents.text import printable
 from sla.reports.front import Fact
-from sla.reports.reading import count, texts
+from sla.reports.reading import count, day, texts
 
 if TYPE_CHECKING:
     from fairclock.documents.languages import Language
@@ -18,6 +18,7 @@ def term_facts(report: Report, language: Language) -> list[Fact]:
     """Return the clauses that the report's dictionary carries (``contract.period`` and so on), in words."""
     contract: Mapping[str, Any] = report["contract"]
     lines = {
+        "term": _term(contract, language),
         "month": _month(contract, language),
         "per": _per(contract, language),
         "retries": _retries(contract, language),
@@ -25,6 +26,20 @@ def term_facts(report: Report, language: Language) -> list[Fact]:
         "insufficient": _insufficient(contract, language),
     }
     return [Fact(label=language.text(f"terms.{key}"), lines=found) for key, found in lines.items() if found]
+
+
+def _term(contract: Mapping[str, Any], language: Language) -> list[str]:
+    term = contract.get("term")
+    if not isinstance(term, Mapping):
+        return []
+    return [
+        language.text(
+            "terms.term_text",
+            start=language.day(day(term["from"])),
+            end=language.day(day(term["to"])),
+            zone=printable(str(term["time_zone"])),
+        )
+    ]
 
 
 def _month(contract: Mapping[str, Any], language: Language) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.acceptance.traffic import MS, SECOND, Traffic, traceparent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 LATENCIES_MS = (1, 40, 250, 299, 300, 301, 499, 500, 501, 800, 1500, 1999, 2000, 2001, 2750, 9000)
 """Few values, on and beside the thresholds of the contracts, so that ranks tie and equality decides."""
@@ -340,13 +340,13 @@ SCENES: dict[Callable[[Traffic, int], None], int] = {
 }
 
 
-def fill(traffic: Traffic, *, start_us: int, end_us: int, scenes: int) -> None:
-    """Let `scenes` things happen in `[start, end)` and a little around it, in bursts, and at its edges."""
+def fill(traffic: Traffic, *, start_us: int, end_us: int, scenes: int, moments: Sequence[int] = ()) -> None:
+    """Let `scenes` things happen in `[start, end)` and a little around it: in bursts, at edges, at `moments`."""
     r = traffic.random
     kinds, weights = list(SCENES), list(SCENES.values())
     edges = [start_us, start_us - MS, start_us + MS, end_us - MS, end_us, end_us - 2 * MS, end_us + MS]
     hours = [instant - instant % (3_600 * SECOND) for instant in (start_us, (start_us + end_us) // 2)]
-    bursts = [r.randrange(start_us - 3_600 * SECOND, end_us + 3_600 * SECOND) for _ in range(scenes // 12)]
+    bursts = [r.randrange(start_us - 3_600 * SECOND, end_us + 3_600 * SECOND) for _ in range(scenes // 25)]
     for edge in edges:
         answered(traffic, edge)
         refused(traffic, edge)
@@ -354,4 +354,7 @@ def fill(traffic: Traffic, *, start_us: int, end_us: int, scenes: int) -> None:
         scenes -= 1
         near = r.choice((r.choice(bursts), r.choice(bursts), r.choice(hours), r.choice(edges)))
         at = near + r.randint(-20, 20) * SECOND + r.randint(0, 999) * MS
+        if moments and r.random() < 0.15:
+            at = r.choice(moments) + r.choice((-3_600, -1_800, -900, 0, 900, 1_800, 3_600)) * SECOND
+            at += r.choice((-1, 0, 1)) * MS if r.random() < 0.3 else r.randint(-900_000, 900_000) * MS
         r.choices(kinds, weights)[0](traffic, at - at % MS)

@@ -112,7 +112,7 @@ def counts(**changes):
             {"log": lines(1), "cut": gzip.compress(lines(2))[:-3]},
             2,
             counts(read=2, stored=2),
-            "cut: the gzip data ends in the middle (1 lines could be read and are stored); get the whole file",
+            "cut: the gzip data ends in the middle (1 line could be read and stored before); get the whole file",
             id="a truncated gzip",
         ),
         pytest.param(["otlp", "spans"], {"spans": SPANS}, 0, counts(read=2, stored=2), "", id="spans"),

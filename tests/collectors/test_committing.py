@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+import collectors.otlp.committing as committing_module
 from collectors.otlp.committing import SpanCommitter
 from collectors.otlp.protobuf import decode_protobuf
 from fairclock.errors import StoreError, StoreReadOnly, StoreUnreachable
@@ -146,6 +147,15 @@ def test_stop_commits_what_waits_and_then_refuses():
         with pytest.raises(StoreUnreachable, match="stopping"):
             committer.commit(lines_of(2))
     assert span_ids(store) == {99, 1}
+
+
+def test_a_sender_is_not_kept_waiting_for_ever(monkeypatch):
+    monkeypatch.setattr(committing_module, "_ANSWER_SECONDS", 0.05)
+    store = MemoryStore()
+    store.gate.clear()
+    with committing(store) as committer, pytest.raises(StoreUnreachable, match="did not commit within"):
+        committer.commit(lines_of(1))
+    assert span_ids(store) == {1}
 
 
 def test_a_committer_that_never_started_stops():

@@ -247,7 +247,8 @@ def test_a_truncated_gzip_is_an_error_after_everything_readable_is_stored(store,
     whole = gzip.compress(lines(*range(3000)))
     path = write(whole[: len(whole) // 2])
     with pytest.raises(
-        InputError, match=r"ends in the middle \(\d+ lines could be read and are stored\); get the whole file"
+        InputError,
+        match=r"ends in the middle \([\d,]+ lines could be read and stored before\); get the whole file",
     ):
         read(store, path)
     stored = len(store.rows)

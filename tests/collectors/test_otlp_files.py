@@ -162,7 +162,7 @@ def test_protobuf_is_not_taken_for_json_whatever_its_length(store, write, length
         pytest.param(b"\x28\xb5\x2f\xfd\x04\x00\x59", "compressed with zstd", id="zstd"),
         pytest.param(
             json_of(request_of(good_span(attributes={"gen_ai.latency.e2e": None}))),
-            "nothing could be read (1 spans, none with possible timings); see the reasons in dead_letters",
+            "nothing could be read (1 span, none with possible timings); see the reasons in dead_letters",
             id="bad spans only",
         ),
     ],

@@ -285,6 +285,16 @@ def test_warnings_refuse_nothing():
             id="a malformed target is not judged",
         ),
         pytest.param(
+            {"objectives.0.latency.percentile": "p99", "expected_requests_per_month": "10"},
+            ["malformed"],
+            id="a percentile that stands in for a malformed one is not judged",
+        ),
+        pytest.param(
+            credits_of(tier("99.9%", "5"), tier("99%", "8%")),
+            ["malformed"],
+            id="a tier is not judged against one that is malformed",
+        ),
+        pytest.param(
             {"clock": {}, "exclusions": {"cold_start": {}}},
             ["no-clock-start", "uncapped-exclusion"],
             id="an open question hides no other mistake",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fairclock.errors import ContractError
+from fairclock.errors import ContractError, NotEvaluable
 from fairclock.model import Clock, Outcome
 from sla.contracts import (
     AvailabilityObjective,
@@ -118,7 +118,6 @@ def test_what_is_accepted_and_not_evaluated_is_named():
     ("changes", "path"),
     [
         ({"period": {"month": "anniversary"}}, "period.month"),
-        ({"period": {"partial": "whole"}}, "period.partial"),
         ({"evaluate_per": ["region"]}, "evaluate_per"),
         ({"retries": {"with_backoff": {"from": "1s", "to": "32s"}}}, "retries.with_backoff"),
         ({"objectives.0.latency.window": "5m", "objectives.0.latency.combine": "worst"}, "objectives[0]"),
@@ -272,6 +271,8 @@ def test_what_is_understood_reads_back_as_the_same_contract(file):
         ({"above": "512"}, 513, None),
         ({"at_least": "512"}, 512, None),
         ({"at_least": "512", "at_most": "2048"}, 512, 2048),
+        ({"at_least": "512", "at_most": "512"}, 512, 512),
+        ({"above": "511", "below": "513"}, 512, 512),
         ("short", 0, 511),
         ("medium", 512, 2048),
         ("long", 2049, None),
@@ -291,6 +292,30 @@ def test_the_three_length_classes_leave_no_number_out_and_hold_none_twice():
     ]
     assert [each.lowest for each in ranges] == [0, ranges[0].highest + 1, ranges[1].highest + 1]
     assert ranges[-1].highest is None
+
+
+def test_a_term_may_be_one_day():
+    contract = good_contract({"term.to": "2026-01-01"})
+    assert contract.month("2026-01").length_us == 24 * 3_600_000_000
+
+
+def test_the_last_month_on_record_is_judged_although_the_next_year_is_not_announced():
+    contract = good_contract(
+        {"calendar.holidays": "CN", "calendar.peak.0.days": "workdays", "term.to": "2099-12-31"}
+    )
+    during = contract.objectives[0].during
+    year = max(year for year in range(2026, 2099) if _is_announced(contract, year))
+    assert contract.intervals(during, contract.month(f"{year}-12"))
+    with pytest.raises(NotEvaluable, match=f"CN {year + 1}"):
+        contract.intervals(during, contract.month(f"{year + 1}-01"))
+
+
+def _is_announced(contract, year):
+    try:
+        contract.calendar.holiday_calendar.year(year)
+    except NotEvaluable:
+        return False
+    return True
 
 
 def test_a_contract_never_changes():

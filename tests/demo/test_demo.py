@@ -48,7 +48,7 @@ def test_everything_that_was_simulated_arrives_in_the_store(month):
         assert summary[kind]["dead_letters"] == 0
         assert summary[kind]["duplicates"] == 0
     assert summary["gateway"]["stored"] == REQUESTS
-    assert summary["engine"]["ignored"] >= 10, "spans of engines that start are no requests"
+    assert summary["engine"]["ignored"] >= 4, "spans of engines that start are no requests"
     assert sum(each["requests"] for each in summary["tenants"]) == REQUESTS
 
 

@@ -183,3 +183,12 @@ def test_who_is_queued_first_is_scheduled_first(some):
         ]
         scheduled = [each[1] for each in sorted(mine)]
         assert scheduled == sorted(scheduled)
+
+
+def test_an_engine_may_break_under_its_load_and_not_before():
+    crash = Incident(at=0.5, mishap=Mishap.CRASH, replica=0, in_hand=3, down_seconds=60.0)
+    some = traffic([1.0, 1.01, 5.0, 5.01, 5.02, 5.03], completion_tokens=50)
+    result = run(some, incidents=[crash])
+    assert ends(result)[:2] == [End.ANSWERED] * 2
+    assert ends(result)[2:] == [End.UNREACHABLE] * 4
+    assert [(each.at, each.mishap) for each in result.incidents] == [(5.03, Mishap.CRASH)]

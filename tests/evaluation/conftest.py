@@ -24,23 +24,23 @@ class GivenRequests:
     """Stands in for a store: its engine runs the queries, the rows and the coverage are the test's."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self.store = store
         self._covered: dict[str, list[Interval]] = {"gateway": [], "engine": []}
         self.queries: list[Query] = []
         store.execute(Query(sql="CREATE TABLE IF NOT EXISTS given_requests AS requests ENGINE = Memory"))
 
     def given(self, requests: Sequence[Request], **covered: list[Interval]) -> GivenRequests:
         """Replace all rows and what was covered."""
-        self._store.execute(Query(sql="TRUNCATE TABLE given_requests"))
+        self.store.execute(Query(sql="TRUNCATE TABLE given_requests"))
         if requests:
-            self._store.insert("given_requests", COLUMNS, as_rows(list(requests)))
+            self.store.insert("given_requests", COLUMNS, as_rows(list(requests)))
         self._covered = {"gateway": [], "engine": []} | covered
         self.queries = []
         return self
 
     def rows(self, query: Query) -> list[tuple[Any, ...]]:
         self.queries.append(query)
-        return self._store.rows(query)
+        return self.store.rows(query)
 
     def requests_as_of(self, window: Interval, as_of: datetime) -> Query:
         columns = ", ".join(COLUMNS)

@@ -46,30 +46,21 @@ def clock_us(request: Request, clock: str, start: str) -> Fraction | None:
     elapsed = request.end_to_end_us
     if start == "connected" and request.connected_us is not None:
         elapsed += request.connected_us
-    joined = request.prefill_us is not None
-    match clock:
-        case "end_to_end":
-            return Fraction(elapsed)
-        case "excluding_queue":
-            return Fraction(elapsed - (request.queue_us or 0))
-        case "queue":
-            return None if request.queue_us is None else Fraction(request.queue_us)
-        case "prefill":
-            return None if request.prefill_us is None else Fraction(request.prefill_us)
-        case "decode":
-            return None if request.decode_us is None else Fraction(request.decode_us)
-        case "inference":
-            return Fraction(request.prefill_us + request.decode_us) if joined else None
-        case "outside":
-            return Fraction(elapsed - request.prefill_us - request.decode_us) if joined else None
-        case "time_to_first_token":
-            known = request.time_to_first_token_us
-            return None if known is None else Fraction(known)
-        case "time_per_output_token":
-            if not joined or request.decode_tokens is None or request.decode_tokens <= 1:
-                return None
-            return Fraction(request.decode_us, request.decode_tokens - 1)
-    raise ValueError(clock)
+    known = {
+        "end_to_end": elapsed,
+        "excluding_queue": elapsed - (request.queue_us or 0),
+        "queue": request.queue_us,
+        "prefill": request.prefill_us,
+        "decode": request.decode_us,
+        "time_to_first_token": request.time_to_first_token_us,
+    }
+    if request.prefill_us is not None:
+        known["inference"] = request.prefill_us + request.decode_us
+        known["outside"] = elapsed - request.prefill_us - request.decode_us
+        if request.decode_tokens is not None and request.decode_tokens > 1:
+            known["time_per_output_token"] = Fraction(request.decode_us, request.decode_tokens - 1)
+    value = known.get(clock)
+    return None if value is None else Fraction(value)
 
 
 def judged_values(

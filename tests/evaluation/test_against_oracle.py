@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 import pytest
@@ -114,7 +114,7 @@ FILTERS = [
     thresholds=st.lists(st.integers(1, 8), min_size=9, max_size=9),
     shift=st.integers(0, 5),
 )
-def test_a_random_month_is_judged_as_by_hand(
+def test_a_random_month_is_judged_as_by_hand(  # noqa: PLR0917
     given_store, given_requests, start, unknown_clock, percentiles, thresholds, shift
 ):
     filters = [FILTERS[(place + shift) % len(FILTERS)] for place in range(9)]
@@ -184,7 +184,7 @@ def days(requests, start) -> list[dict[str, object]]:
     rows = []
     day = START
     for number in range(1, 31):
-        after = oracle.local_midnight(datetime(2026, 11, number).date() + timedelta(days=1), ZONE)
+        after = oracle.local_midnight(date(2026, 11, number) + timedelta(days=1), ZONE)
         today = [request for request in requests if day <= request.received_at < after]
         row = oracle.display(today, "end_to_end", start)
         without = oracle.display(today, "excluding_queue", start)

@@ -97,7 +97,7 @@ def test_a_month_without_traffic_is_not_kept_and_not_broken(given_store):
         "p99_interval": None,
         "max": None,
     }
-    assert report["breakdown"] is None
+    assert report["breakdown"]["queue"] == {"seconds": None, "share": None}
     assert report["coverage"]["joined"] is None
     assert first(report)["interval"] is None
 

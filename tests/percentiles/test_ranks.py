@@ -31,7 +31,7 @@ counts = st.integers(min_value=1, max_value=10**8)
         (300_000, "99", 297_000),
         (5, "100", 5),
     ],
-    ids=lambda value: str(value),
+    ids=str,
 )
 def test_the_percentile_is_the_ceil_pn_over_100_th_smallest(count, percentile, expected):
     assert rank(count, Fraction(percentile)) == expected

@@ -65,7 +65,15 @@ def traced(number: int) -> dict[str, str]:
     return {"traceparent": f"00-{number:032x}-{number:016x}-01"}
 
 
-TABLES = ("gateway_requests", "engine_requests", "dead_letters", "covered", "requests", "seals", "seal_confirmations")
+TABLES = (
+    "gateway_requests",
+    "engine_requests",
+    "dead_letters",
+    "covered",
+    "requests",
+    "seals",
+    "seal_confirmations",
+)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +116,10 @@ class Books:
         as_of = as_of or self.store.watermark()
         query = self.store.requests_as_of(window, as_of)
         return self.store.rows(
-            Query(sql=f"SELECT count(), sum(sipHash64(tuple(*))) FROM ({query.sql})", parameters=query.parameters)
+            Query(
+                sql=f"SELECT count(), sum(sipHash64(tuple(*))) FROM ({query.sql})",
+                parameters=query.parameters,
+            )
         )[0]
 
     def scalar(self, sql, **parameters):

@@ -49,7 +49,11 @@ ONE_REQUEST = {
         [engine_line(trace_id=trace(7), request_id="chatcmpl-renamed")],
         JOINED,
     ),
-    "to nobody without any id": (gateway_line(request_id="-"), [engine_line(request_id="")], ("none", *UNKNOWN)),
+    "to nobody without any id": (
+        gateway_line(request_id="-"),
+        [engine_line(request_id="")],
+        ("none", *UNKNOWN),
+    ),
     "to nobody where no engine row is": (gateway_line(), [], ("none", *UNKNOWN)),
     "to nobody when the traces differ and the ids do too": (
         gateway_line(**traced(1), request_id="a"),
@@ -120,12 +124,19 @@ def test_a_retry_adds_the_queue_of_both_attempts_and_takes_the_clocks_of_the_las
     )
     first = engine_line(trace_id=trace(1), queue=0.2, e2e=1.9, completion_tokens=5)
     second = engine_line(
-        3.1, trace_id=trace(1), instance="engine-b", queue=0.7, prefill=0.5, decode=1.0, inference=1.5, e2e=2.3
+        3.1,
+        trace_id=trace(1),
+        instance="engine-b",
+        queue=0.7,
+        prefill=0.5,
+        decode=1.0,
+        inference=1.5,
+        e2e=2.3,
     )
     books.feed([line], [second, first])
-    assert books.requests("attempts", *CLOCKS[:-1], "completion_tokens", "prompt_tokens", "decode_tokens") == [
-        (2, "joined", 900_000, 500_000, 1_000_000, 100_000, 55, 100, 50)
-    ]
+    assert books.requests(
+        "attempts", *CLOCKS[:-1], "completion_tokens", "prompt_tokens", "decode_tokens"
+    ) == [(2, "joined", 900_000, 500_000, 1_000_000, 100_000, 55, 100, 50)]
 
 
 def test_an_attempt_without_an_engine_row_adds_nothing(books):
@@ -137,26 +148,42 @@ def test_an_attempt_without_an_engine_row_adds_nothing(books):
 
 
 def test_an_earlier_attempt_with_an_impossible_row_adds_nothing(books):
-    line = gateway_line(**traced(1), request_time="6.000", upstream_response_time="3.9, 2.0", upstream_addr="a, b")
+    line = gateway_line(
+        **traced(1), request_time="6.000", upstream_response_time="3.9, 2.0", upstream_addr="a, b"
+    )
     books.feed(
         [line],
-        [engine_line(trace_id=trace(1), queue=-3.0), engine_line(3.99, trace_id=trace(1), instance="engine-b")],
+        [
+            engine_line(trace_id=trace(1), queue=-3.0),
+            engine_line(3.99, trace_id=trace(1), instance="engine-b"),
+        ],
     )
     assert books.requests("engine", "queue_us") == [("joined", 400_000)]
 
 
 def test_when_the_final_attempt_is_impossible_an_earlier_one_does_not_stand_in_for_it(books):
-    line = gateway_line(**traced(1), request_time="6.000", upstream_response_time="3.9, 2.0", upstream_addr="a, b")
+    line = gateway_line(
+        **traced(1), request_time="6.000", upstream_response_time="3.9, 2.0", upstream_addr="a, b"
+    )
     books.feed(
         [line],
-        [engine_line(trace_id=trace(1)), engine_line(3.99, trace_id=trace(1), instance="engine-b", queue=-3.0)],
+        [
+            engine_line(trace_id=trace(1)),
+            engine_line(3.99, trace_id=trace(1), instance="engine-b", queue=-3.0),
+        ],
     )
     assert books.requests(*CLOCKS) == [("quarantined", *UNKNOWN)]
 
 
 def test_of_several_sequences_the_last_to_finish_gives_the_clocks_and_completions_add_up(books):
     children = [
-        engine_line(trace_id=trace(1), span_id=f"{number:016x}", decode=decode, inference=0.3 + decode, e2e=0.8 + decode)
+        engine_line(
+            trace_id=trace(1),
+            span_id=f"{number:016x}",
+            decode=decode,
+            inference=0.3 + decode,
+            e2e=0.8 + decode,
+        )
         for number, decode in enumerate((0.5, 1.1, 0.9))
     ]
     books.feed([gateway_line(**traced(1))], children)
@@ -167,7 +194,9 @@ def test_of_several_sequences_the_last_to_finish_gives_the_clocks_and_completion
 
 def test_the_prompts_of_one_completion_request_add_up(books):
     rows = [
-        engine_line(0.01 + number / 1000, trace_id=trace(1), request_id=f"cmpl-r1-{number}", prompt_tokens=10 + number)
+        engine_line(
+            0.01 + number / 1000, trace_id=trace(1), request_id=f"cmpl-r1-{number}", prompt_tokens=10 + number
+        )
         for number in range(3)
     ]
     books.feed([gateway_line(**traced(1))], rows)
@@ -196,7 +225,10 @@ def test_of_two_requests_with_one_id_and_one_engine_row_the_nearest_has_it(books
 
 
 def test_two_requests_with_one_id_at_one_moment_stay_unjoined_and_are_counted(books):
-    books.feed([gateway_line(0, tenant="a"), gateway_line(0.001, tenant="b")], [engine_line(0.01), engine_line(0.0101)])
+    books.feed(
+        [gateway_line(0, tenant="a"), gateway_line(0.001, tenant="b")],
+        [engine_line(0.01), engine_line(0.0101)],
+    )
     assert "joined" not in [state for (state,) in books.requests("engine")]
     assert "ambiguous" in [state for (state,) in books.requests("engine")]
 
@@ -237,6 +269,7 @@ def test_an_engine_row_is_claimed_once_across_an_hour_boundary(books):
 
 def test_engine_tokens_fill_in_what_the_gateway_does_not_log(books):
     books.feed(
-        [gateway_line(**traced(1), prompt_tokens="7", completion_tokens="-")], [engine_line(trace_id=trace(1))]
+        [gateway_line(**traced(1), prompt_tokens="7", completion_tokens="-")],
+        [engine_line(trace_id=trace(1))],
     )
     assert books.requests("prompt_tokens", "completion_tokens", "cached_tokens") == [(7, 50, None)]

@@ -14,7 +14,9 @@ from tests.store.conftest import DAY, engine_line, gateway_line, later, traced
 
 
 def month_lines(count=300):
-    gateway = [gateway_line(number * 40, request_id=f"r{number}", **traced(number + 1)) for number in range(count)]
+    gateway = [
+        gateway_line(number * 40, request_id=f"r{number}", **traced(number + 1)) for number in range(count)
+    ]
     engine = [
         engine_line(number * 40 + 0.01, trace_id=f"{number + 1:032x}", request_id=f"chatcmpl-r{number}")
         for number in range(count)

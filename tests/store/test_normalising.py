@@ -13,7 +13,10 @@ OUTCOMES = {
     "200 with - as completion is ok: unknown is not incomplete": ({"request_completion": "-"}, "ok"),
     "200 without the completion key is ok": ({"request_completion": None}, "ok"),
     "200 with an empty completion: the client left": ({"request_completion": ""}, "client_aborted"),
-    "an empty completion wins over substituted": ({"request_completion": "", "substituted": "1"}, "client_aborted"),
+    "an empty completion wins over substituted": (
+        {"request_completion": "", "substituted": "1"},
+        "client_aborted",
+    ),
     "499: the client left": ({"status": "499"}, "client_aborted"),
     "000: the client left": ({"status": "000"}, "client_aborted"),
     "504 is a time-out": ({"status": "504"}, "timeout"),
@@ -25,7 +28,10 @@ OUTCOMES = {
     "429 is a quota": ({"status": "429"}, "quota_rejected"),
     "503 by limit_req is a quota": ({"status": "503", "limit_req_status": "REJECTED"}, "quota_rejected"),
     "503 by limit_conn is a quota": ({"status": "503", "limit_conn_status": "REJECTED"}, "quota_rejected"),
-    "503 in a dry run is no quota": ({"status": "503", "limit_req_status": "REJECTED_DRY_RUN"}, "capacity_rejected"),
+    "503 in a dry run is no quota": (
+        {"status": "503", "limit_req_status": "REJECTED_DRY_RUN"},
+        "capacity_rejected",
+    ),
     "503 else is capacity": ({"status": "503", "limit_req_status": "PASSED"}, "capacity_rejected"),
     "502 is the server's": ({"status": "502"}, "server_error"),
     "444 is the server's": ({"status": "444"}, "server_error"),
@@ -50,16 +56,28 @@ def test_outcome(books, case):
 
 DEAD = {
     "binary": (b"\x00\x01\xff\xfe", "not a JSON object"),
-    "another format": (b'1.2.3.4 - - [07/Oct/2026:03:00:00 +0000] "GET / HTTP/1.1" 200 5', "not a JSON object"),
+    "another format": (
+        b'1.2.3.4 - - [07/Oct/2026:03:00:00 +0000] "GET / HTTP/1.1" 200 5',
+        "not a JSON object",
+    ),
     "an array": (b'["1790000000","200"]', "not a JSON object"),
     "cut in the middle": (gateway_line()[:60], "not a JSON object"),
     "no time": (b'{"status":"200","request_time":"1"}', "time: absent"),
-    "a time that is no number": (gateway_line().replace(b'"time": "1', b'"time": "x1'), "time: not a number of seconds"),
+    "a time that is no number": (
+        gateway_line().replace(b'"time": "1', b'"time": "x1'),
+        "time: not a number of seconds",
+    ),
     "NaN": (b'{"time":"nan","status":"200","request_time":"1"}', "time: not a number of seconds"),
     "1970": (b'{"time":"12.5","status":"200","request_time":"1"}', "time: before 2000"),
-    "2106": (b'{"time":"4294967295","status":"200","request_time":"1"}', "time: more than a day in the future"),
+    "2106": (
+        b'{"time":"4294967295","status":"200","request_time":"1"}',
+        "time: more than a day in the future",
+    ),
     "no request_time": (b'{"time":"1790000000","status":"200","request_time":"-"}', "request_time: absent"),
-    "a negative request_time": (b'{"time":"1790000000","status":"200","request_time":"-1"}', "request_time: negative"),
+    "a negative request_time": (
+        b'{"time":"1790000000","status":"200","request_time":"-1"}',
+        "request_time: negative",
+    ),
     "no status": (b'{"time":"1790000000","request_time":"1"}', "status: absent"),
     "a status of four digits": (
         b'{"time":"1790000000","request_time":"1","status":"2000"}',
@@ -75,7 +93,9 @@ def test_a_bad_line_is_a_dead_letter_and_costs_no_neighbour(books, case):
     assert (counts.read, counts.stored, counts.dead_letters) == (3, 2, 1)
     assert books.scalar("SELECT any(reason) FROM dead_letters") == reason
     (again,) = books.feed([gateway_line(0), line, gateway_line(9)])
-    assert (again.stored, again.duplicates, again.dead_letters) == (0, 2, 1), "a replayed dead letter is one again"
+    assert (again.stored, again.duplicates, again.dead_letters) == (0, 2, 1), (
+        "a replayed dead letter is one again"
+    )
 
 
 def test_no_text_enters_through_a_dead_letter(books):
@@ -102,7 +122,11 @@ FIELDS = {
         "forwarded_us",
         -1_000,
     ),
-    "an upstream time far above the request's is unknown": ({"upstream_response_time": "9.000"}, "forwarded_us", None),
+    "an upstream time far above the request's is unknown": (
+        {"upstream_response_time": "9.000"},
+        "forwarded_us",
+        None,
+    ),
     "a first request's handshake": (
         {"connection_time": "2.080", "connection_requests": "1"},
         "connected_us",
@@ -114,7 +138,11 @@ FIELDS = {
         None,
     ),
     "a Chinese tenant": ({"tenant": "云帆金融"}, "tenant", "云帆金融"),
-    "a tenant that is SQL": ({"tenant": "\"'; DROP TABLE requests; --"}, "tenant", "\"'; DROP TABLE requests; --"),
+    "a tenant that is SQL": (
+        {"tenant": "\"'; DROP TABLE requests; --"},
+        "tenant",
+        "\"'; DROP TABLE requests; --",
+    ),
     "an absent tenant": ({"tenant": "-"}, "tenant", ""),
     "unknown tokens are not zero": ({"prompt_tokens": "-"}, "prompt_tokens", None),
     "zero tokens are zero": ({"completion_tokens": "0"}, "completion_tokens", 0),
@@ -146,7 +174,9 @@ def test_the_first_and_last_millisecond_are_exact(books):
     books.feed([b'{"time":"1790000000.001","request_time":"0.001","status":"200"}'])
     from datetime import UTC, datetime
 
-    assert books.scalar("SELECT any(received_at) FROM gateway_requests") == datetime.fromtimestamp(1790000000, UTC)
+    assert books.scalar("SELECT any(received_at) FROM gateway_requests") == datetime.fromtimestamp(
+        1790000000, UTC
+    )
 
 
 ENGINE_DEAD = {

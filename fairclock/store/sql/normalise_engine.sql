@@ -57,5 +57,7 @@ SELECT
     toUInt32OrNull(text_of(t.completion_tokens)) AS completion_tokens,
     text_of(t.finish_reason) AS finish_reason,
     text_of(t.simulated) IN ('true', '1') AS simulated,
-    ifNull(intDiv(end_ns_or_null, 1000), arrived_us + end_to_end_us) AS event_us
+    -- an end before the start, or a day after it, is no event time
+    if(end_ns_or_null BETWEEN start_ns_or_null AND start_ns_or_null + 86400000000000, intDiv(ifNull(end_ns_or_null, 0), 1000),
+       arrived_us + least(greatest(end_to_end_us, 0), 86400000000)) AS event_us
 FROM {lines:Identifier}

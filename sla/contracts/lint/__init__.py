@@ -65,6 +65,8 @@ def _certain(finding: Finding, mended: list[Path], problems: tuple[Problem, ...]
     """Tell whether a finding about a stand-in holds for the file too."""
     if any(finding.path[: len(path)] == path for path in mended):
         return False
+    if finding.path[0] == "credits" and any(path[0] == "credits" for path in mended):
+        return False  # tiers are judged against one another, and one of them is not what was meant
     if not finding.absence:
         return True
     doubtful = [

@@ -67,7 +67,7 @@ def in_period(contract: Clauses, during: str | None, received_us: int) -> bool:
     zone = ZoneInfo(contract["term"]["time_zone"])
     today = from_us(received_us, zone).date()
     inside = any(
-        _is_one_of(day, rule["days"]) and start <= received_us < end
+        start <= received_us < end and _is_one_of(day, rule["days"])
         for rule in contract["calendar"][words[-1]]
         for day in (today - timedelta(days=1), today)
         for start, end in [_on(day, rule, zone)]

@@ -1,0 +1,204 @@
+"""``fairclock report`` from the command line to the exit code, on a real store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONTRACT = """
+apiVersion: fairclock/v1
+kind: Contract
+id: {id}
+title: {{en: Inference service agreement, zh: 推理服务协议}}
+provider: {{name: Example Cloud}}
+customer: {{name: "<img src=x>", tenants: ["<img src=x>"]}}
+term: {{from: 2026-01-01, to: 2026-12-31, time_zone: Asia/Shanghai}}
+clock: {{start: received}}
+objectives:
+  - {{name: p99, latency: {{clock: end_to_end, percentile: 99, at_most: {at_most}}}}}
+  - {{name: availability, availability: {{formula: request_ratio, target: 99%}}}}
+insufficient: {{below: {below}, verdict: void}}
+unmeasured: {{time: bad, coverage_floor: 0%, below_floor: void, unknown_clock: bad}}
+"""
+
+
+def _line(second: int) -> str:
+    return json.dumps(
+        {
+            "time": f"{1792000000 + second}.000",
+            "request_id": f"{second:032x}",
+            "traceparent": "",
+            "tenant": "<img src=x>",
+            "method": "POST",
+            "uri": "/v1/chat/completions",
+            "status": "200",
+            "request_time": "1.000",
+            "request_completion": "OK",
+        }
+    )
+
+
+class Workplace:
+    """A folder with a store of two hundred requests of one second each, and contracts about them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.dsn = f"chdb://{folder}/store"
+        log = folder / "access.jsonl"
+        log.write_text("".join(_line(second) + "\n" for second in range(200)), encoding="utf-8")
+        done = self.run("ingest", "gateway", str(log))
+        assert done.returncode == 0, done.stderr
+
+    def contract(self, name: str, *, at_most: str = "1s", below: int = 10) -> str:
+        path = self.folder / f"{name}.yaml"
+        path.write_text(CONTRACT.format(id=name, at_most=at_most, below=below), encoding="utf-8")
+        return str(path)
+
+    def run(self, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "fairclock", *words],
+            env={**os.environ, "PYTHONPATH": str(Path.cwd()), "FAIRCLOCK_DSN": self.dsn},
+            cwd=cwd or self.folder,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    def report(self, contract: str, *words: str) -> subprocess.CompletedProcess[str]:
+        return self.run("report", contract, "--month", "2026-10", *words)
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
+    return Workplace(tmp_path_factory.mktemp("workplace"))
+
+
+@pytest.mark.parametrize(
+    ("clauses", "code", "verdict"),
+    [
+        pytest.param({"at_most": "1s"}, 0, "met", id="0 where all is met, equality included"),
+        pytest.param({"at_most": "0.999s"}, 1, "violated", id="1 where one is violated"),
+        pytest.param({"below": 1000}, 3, "insufficient_data", id="3 where none could be judged"),
+    ],
+)
+def test_the_exit_code_tells_the_verdicts(
+    workplace: Workplace, clauses: dict[str, str], code: int, verdict: str
+) -> None:
+    done = workplace.report(workplace.contract(f"exit-{code}", **clauses), "--json")
+    assert done.returncode == code, done.stderr
+    assert json.loads(done.stdout)["objectives"][0]["verdict"] == verdict
+
+
+def test_the_files_are_written_where_asked_and_their_paths_printed(workplace: Workplace) -> None:
+    done = workplace.report(
+        workplace.contract("files"),
+        "--lang",
+        "en,zh",
+        "--format",
+        "html,json",
+        "--format",
+        "csv",
+        "-o",
+        "out",
+    )
+    names = ["files-2026-10.html", "files-2026-10.zh.html", "files-2026-10.json", "files-2026-10.csv"]
+    assert done.stdout.splitlines() == [f"out/{name}" for name in names]
+    assert sorted(path.name for path in (workplace.folder / "out").iterdir()) == sorted(names)
+    html = (workplace.folder / "out" / names[0]).read_text(encoding="utf-8")
+    assert "&lt;img src=x&gt;" in html
+    assert "<img" not in html
+
+
+def test_json_prints_the_report_alone_and_writes_no_file(workplace: Workplace, tmp_path: Path) -> None:
+    contract = workplace.contract("alone")
+    done = workplace.run("report", contract, "--month", "2026-10", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["contract"]["id"] == "alone"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_as_of_gives_the_same_bytes_and_the_printed_hash(workplace: Workplace) -> None:
+    contract = workplace.contract("again")
+    as_of = json.loads(workplace.report(contract, "--json").stdout)["as_of"]
+    for folder in ("first", "second"):
+        done = workplace.report(contract, "--as-of", as_of, "--format", "json,html,pdf", "-o", folder)
+        assert done.returncode == 0, done.stderr
+    first, second = (
+        {path.name: path.read_bytes() for path in (workplace.folder / folder).iterdir()}
+        for folder in ("first", "second")
+    )
+    assert len(first) == 3
+    assert first == second
+    digest = hashlib.sha256(first["again-2026-10.json"]).hexdigest()
+    assert digest in first["again-2026-10.html"].decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(
+            ["--issue"], "--issue: reports cannot be issued by this version; leave it out", id="issuing"
+        ),
+        pytest.param(
+            ["--month", "2026-13"], "--month: not a month (2026-13); write the year and month", id="month"
+        ),
+        pytest.param(
+            ["--lang", "de"], "--lang: there is no such choice (de); choose from en, zh", id="language"
+        ),
+        pytest.param(
+            ["--format", "doc"], "--format: there is no such choice (doc); choose from pdf", id="format"
+        ),
+        pytest.param(["--as-of", "yesterday"], "--as-of: not an instant (yesterday)", id="instant"),
+    ],
+)
+def test_wrong_words_are_answered_before_anything_is_opened(
+    workplace: Workplace, words: list[str], message: str
+) -> None:
+    done = workplace.run(
+        "report", "nowhere.yaml", "--month", "2026-10", *words, "--dsn", "chdb:///nowhere/else"
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(message)
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(None, "there is no such file", id="no file"),
+        pytest.param("", "1 problem", id="an empty file"),
+        pytest.param(
+            "apiVersion: fairclock/v1\nkind: Contract\n", "problems", id="all problems of a contract"
+        ),
+    ],
+)
+def test_a_contract_that_cannot_be_used_is_refused(
+    workplace: Workplace, tmp_path: Path, text: str | None, message: str
+) -> None:
+    path = tmp_path / "contract.yaml"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    done = workplace.report(str(path))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_month_outside_the_term_cannot_be_evaluated(workplace: Workplace) -> None:
+    done = workplace.run("report", workplace.contract("term"), "--month", "2025-10")
+    assert done.returncode == 3
+    assert "month 2025-10" in done.stderr
+
+
+def test_a_month_without_traffic_is_a_report_without_verdicts(workplace: Workplace) -> None:
+    done = workplace.run(
+        "report", workplace.contract("quiet"), "--month", "2026-09", "-o", "quiet", "--format", "html"
+    )
+    assert done.returncode == 3, done.stderr
+    html = (workplace.folder / "quiet" / "quiet-2026-09.html").read_text(encoding="utf-8")
+    assert "Of 2 objectives 0 were met, 0 were not, 2 could not be judged." in html

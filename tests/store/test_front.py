@@ -1,0 +1,129 @@
+"""The holder of a folder serves it on loopback; whoever comes second works through it, and takes over when it goes."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import stat
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from fairclock.errors import StoreError, StoreUnreachable, UsageError
+from fairclock.store import LineBatch, Query, open_store
+from fairclock.store.dsn import ServerAddress, parse_dsn
+from fairclock.store.front import FRONT_FILE
+from tests.store.conftest import gateway_line
+
+HOLDER = textwrap.dedent(
+    """
+    import sys
+    from fairclock.store import open_store
+    with open_store(sys.argv[1]) as store:
+        print("holding" if store.is_holder else "guest", flush=True)
+        sys.stdin.readline()
+    """
+)
+
+
+class Holder:
+    """A process of its own that holds a folder until told to leave."""
+
+    def __init__(self, dsn: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, dsn], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout.readline() == "holding\n"
+
+    def leave(self) -> None:
+        self.process.communicate("\n", timeout=60)
+        assert self.process.returncode == 0
+
+    def die(self) -> None:
+        self.process.kill()
+        self.process.wait(timeout=60)
+
+
+@pytest.fixture
+def dsn(tmp_path):
+    return f"chdb://{tmp_path / 'store'}"
+
+
+def count(store):
+    return store.rows(Query(sql="SELECT count() FROM gateway_requests FINAL"))[0][0]
+
+
+@pytest.mark.parametrize("end", [Holder.leave, Holder.die], ids=["leaves", "is killed"])
+def test_a_guest_works_through_the_holder_and_takes_over_when_it(dsn, end):
+    holder = Holder(dsn)
+    with open_store(dsn) as guest:
+        assert not guest.is_holder
+        assert guest.ingest(LineBatch(kind="gateway", source="g", lines=[gateway_line(1)])).stored == 1
+        assert guest.seal() == 1
+        end(holder)
+        assert guest.ingest(LineBatch(kind="gateway", source="g", lines=[gateway_line(2)])).stored == 1
+        assert guest.is_holder
+        assert count(guest) == 2
+
+
+def test_the_front_wants_the_token_of_the_folder(dsn, tmp_path):
+    holder = Holder(dsn)
+    try:
+        note_file = tmp_path / "store" / FRONT_FILE
+        assert stat.S_IMODE(note_file.stat().st_mode) == 0o600
+        note = json.loads(note_file.read_text())
+        for token, status in (("", 403), ("wrong", 403), (note["token"], 200)):
+            connection = http.client.HTTPConnection("127.0.0.1", note["port"], timeout=20)
+            connection.request("POST", "/", b"SELECT 1", {"Authorization": f"Bearer {token}"})
+            answer = connection.getresponse()
+            assert (answer.status, answer.read() == b"1\n") == (status, status == 200)
+            connection.close()
+    finally:
+        holder.die()
+
+
+def test_parameters_and_errors_come_through_the_front(dsn):
+    holder = Holder(dsn)
+    try:
+        with open_store(dsn) as guest:
+            awkward = "it's \"\\\t\n 云帆'; DROP TABLE requests; --"
+            assert guest.rows(Query(sql="SELECT {x:String}", parameters={"x": awkward})) == [(awkward,)]
+            assert guest.rows(Query(sql="SELECT number FROM numbers(300000) ORDER BY number DESC"))[0] == (
+                299_999,
+            )
+            with pytest.raises(StoreError, match="UNKNOWN_IDENTIFIER"):
+                guest.rows(Query(sql="SELECT nonsense"))
+            assert guest.rows(Query(sql="SELECT 1")) == [(1,)]
+    finally:
+        holder.die()
+
+
+def test_a_server_that_nobody_runs_is_unreachable():
+    with pytest.raises(
+        StoreUnreachable, match=r"clickhouse://u@127.0.0.1:1/d: nobody answers \(Connection refused\)"
+    ):
+        open_store("clickhouse://u:secret@127.0.0.1:1/d")
+
+
+BAD_DSN = {
+    "mysql://x": "not the address of a store",
+    "chdb://": "no folder is named",
+    "clickhouse://": "no host is named",
+    "clickhouse://h:port/d": "the port is not a number",
+}
+
+
+@pytest.mark.parametrize(("text", "problem"), BAD_DSN.items(), ids=BAD_DSN.keys())
+def test_a_bad_dsn_says_what_to_write(text, problem):
+    with pytest.raises(UsageError, match=problem):
+        parse_dsn(text)
+
+
+def test_a_dsn_shows_no_password():
+    address = parse_dsn("clickhouses://user:p%40ss@db.example/ledger")
+    assert address == ServerAddress(
+        host="db.example", port=8443, user="user", password="p@ss", database="ledger", secure=True
+    )
+    assert str(address) == "clickhouses://user@db.example:8443/ledger"
