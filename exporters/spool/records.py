@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 import google_crc32c
@@ -17,7 +18,7 @@ from exporters.spool import disk
 from fairclock.model import Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fairclock.model import FrameKind
 
@@ -148,9 +149,14 @@ def header(kind: Type, body: Body, *, segment: int) -> bytes:
 
 def walk(descriptor: int, *, segment: int, start: int, end: int) -> Iterator[Step]:
     """Go through the records of an open segment from `start` to `end`; stops after END, BROKEN or TORN."""
+    return walk_through(partial(disk.read, descriptor), segment=segment, start=start, end=end)
+
+
+def walk_through(read: Callable[[int, int], bytes], *, segment: int, start: int, end: int) -> Iterator[Step]:
+    """Go through the records between `start` and `end` of what `read(size, at)` returns, as `walk` does."""
     seed = _seed(segment)
     while start < end:
-        head = disk.read(descriptor, min(HEADER_BYTES, end - start), start)
+        head = read(min(HEADER_BYTES, end - start), start)
         if len(head) < HEADER_BYTES:
             begins = head.startswith(MAGIC[: len(head)]) or MAGIC.startswith(head[:2])
             found = Found.TORN if begins and head else Found.BROKEN
@@ -164,7 +170,7 @@ def walk(descriptor: int, *, segment: int, start: int, end: int) -> Iterator[Ste
         if following > end:
             yield Step(found=Found.TORN, start=start, end=end)
             return
-        body = disk.read(descriptor, length, start + HEADER_BYTES)
+        body = read(length, start + HEADER_BYTES)
         if len(body) < length or google_crc32c.value(body) != checksum or kind not in _TYPES:
             yield Step(found=Found.DAMAGED, start=start, end=following)
         else:
