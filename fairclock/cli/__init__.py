@@ -24,6 +24,7 @@ _COMMANDS = {
     "contract": "Lint, print or show contracts.",
     "migrate": "Bring a server's tables up to date.",
     "query": "Run SQL on the store.",
+    "tokens": "Make, list and revoke tokens.",
 }
 
 
