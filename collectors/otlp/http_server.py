@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
-from collectors.otlp.answers import Code, ContentType, failure, success
+from collectors.otlp.answers import RETRY_AFTER_SECONDS, Code, ContentType, code_of, failure, success
 from collectors.otlp.bodies import LARGEST_BODY_BYTES, plain_body
 from collectors.otlp.json_encoding import decode_json
 from collectors.otlp.problems import MalformedRequest, OversizedRequest, RequestProblem, UnsupportedRequest
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collectors.otlp.engine_lines import EngineLines
 
 _PATH = "/v1/traces"
-_RETRY_AFTER_SECONDS = 5
 _GRACE_SECONDS = 5
+_UNAVAILABLE = 503
 _STARTED_POLL_SECONDS = 0.01
 _DECODERS = {ContentType.PROTOBUF: decode_protobuf, ContentType.JSON: decode_json}
 _CONTENT_TYPES = {
@@ -99,16 +99,14 @@ def _answer(
     try:
         rejected = commit(lines)
     except FairclockError as error:
-        return _response(
-            content_type, 503, Code.UNAVAILABLE, str(error), {"Retry-After": str(_RETRY_AFTER_SECONDS)}
-        )
+        answer = failure(content_type, code_of(error), str(error), retry_after_seconds=RETRY_AFTER_SECONDS)
+        headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+        return Response(answer, _UNAVAILABLE, headers, media_type=content_type)
     return Response(success(content_type, rejected=rejected), media_type=content_type)
 
 
-def _response(
-    content_type: ContentType, status: int, code: Code, message: str, headers: dict[str, str] | None = None
-) -> Response:
-    return Response(failure(content_type, code, message), status, headers, media_type=content_type)
+def _response(content_type: ContentType, status: int, code: Code, message: str) -> Response:
+    return Response(failure(content_type, code, message), status, media_type=content_type)
 
 
 class HttpServer:

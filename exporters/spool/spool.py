@@ -205,6 +205,11 @@ class Spool:
         is_in_the_way = self._pressed and active.length > HEAD_BYTES
         return Position(active.number + 1) if is_large or is_in_the_way else position
 
+    def unread_bytes(self, after: Position) -> int:
+        """Return how many bytes of records follow `after`."""
+        with self._holdings.changed:
+            return self._holdings.unread_bytes(after)
+
     def wait(
         self,
         after: Position,

@@ -54,11 +54,13 @@ def receiver_options(function: F) -> F:
 
 
 def make_receiver(store: Store, *, grpc_address: str, http_address: str, source: str) -> OtlpReceiver:
-    """Take the addresses; raises `UsageError` where one is not free."""
+    """Take the addresses; raises `UsageError` where one is not free. Spans go straight into `store`."""
+    from collectors.otlp.committing import FORMAT  # noqa: PLC0415
     from collectors.otlp.receiver import OtlpReceiver  # noqa: PLC0415 - gRPC takes a while to load
+    from exporters.clickhouse import DirectDelivery, lines_of  # noqa: PLC0415
 
     grpc, http = (None if address == _OFF else address for address in (grpc_address, http_address))
-    return OtlpReceiver(store, grpc, http, source=source)
+    return OtlpReceiver(DirectDelivery(store, adapters={FORMAT: lines_of}), grpc, http, source=source)
 
 
 def announce(receiver: OtlpReceiver, store: Store) -> None:

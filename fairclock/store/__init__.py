@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from fairclock.errors import StoreUnreachable, UsageError
 from fairclock.model import Interval, clip
-from fairclock.store import batches, requests
+from fairclock.store import batches, refusals, requests
 from fairclock.store.batches import IngestCounts, Kind, LineBatch
 from fairclock.store.connection import Connection
 from fairclock.store.dsn import EmbeddedAddress, ServerAddress, parse_dsn
@@ -121,6 +121,11 @@ class Store:
         if not batch.lines:
             return IngestCounts()
         return self._steady(lambda: batches.ingest(self._connection, batch))
+
+    def keep_dead_letters(self, batch: LineBatch, *, reason: str) -> None:
+        """Keep lines that `ingest` cannot store in any form, as redacted excerpts; doing it again adds nothing."""
+        if batch.lines:
+            self._steady(lambda: refusals.keep_dead_letters(self._connection, batch, reason=reason))
 
     def cover(self, *, kind: Kind, source: str, intervals: Sequence[Interval]) -> None:
         """Note that `source` was read through in `intervals` of event time."""
