@@ -18,6 +18,14 @@ _AT_THE_END = re.compile(rf"[.-]{_STAMP}$")
 _BEFORE_THE_EXTENSION = re.compile(rf"[.-]{_STAMP}(?=\.[^./]*$)")
 
 
+FileKey = tuple[int, int, int, int]
+
+
+def file_key(stat: os.stat_result) -> FileKey:
+    """Return what is another for another file, and for the same one once it was written to; not its name."""
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierFile:
     """A file that may hold an earlier generation."""
@@ -26,9 +34,9 @@ class EarlierFile:
     stat: os.stat_result
 
     @property
-    def key(self) -> tuple[int, int, int, int]:
+    def key(self) -> FileKey:
         """Return what changes when the file does."""
-        return self.stat.st_dev, self.stat.st_ino, self.stat.st_size, self.stat.st_mtime_ns
+        return file_key(self.stat)
 
 
 def earlier_names(path: str) -> re.Pattern[str]:

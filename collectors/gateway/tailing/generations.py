@@ -140,6 +140,10 @@ class Generation:
         """Return whether `stat` is of the file that was last seen to hold this generation."""
         return (self.device, self.inode) == (stat.st_dev, stat.st_ino)
 
+    def is_finished_in(self, stat: os.stat_result) -> bool:
+        """Return whether all that was to be read of this generation was read in that file."""
+        return self.state is State.FINISHED and self.is_file(stat)
+
     def attach(self, name: str, content: Content) -> bool:
         """Go on in `content` if it begins with all that was read; return whether it does."""
         found = self._prints.found_in(content)

@@ -13,7 +13,7 @@ import os
 from typing import TYPE_CHECKING
 
 from collectors.gateway.tailing.contents import Unreadable, open_earlier, open_plain
-from collectors.gateway.tailing.earlier_files import earlier_files
+from collectors.gateway.tailing.earlier_files import earlier_files, file_key
 from collectors.gateway.tailing.generations import Generation, Severed, State
 from collectors.gateway.tailing.records import LogRecord
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from collectors.gateway.tailing.contents import Content
-    from collectors.gateway.tailing.earlier_files import EarlierFile
+    from collectors.gateway.tailing.earlier_files import EarlierFile, FileKey
     from collectors.gateway.tailing.generations import Reading
 
 _LOG = logging.getLogger(__name__)
@@ -58,13 +58,15 @@ class FollowedLog:
         self._shown: os.stat_result | None = None
         self.lost = 0
         self._is_held = is_held
-        self._judged: set[tuple[int, int, int, int]] = set()
+        self._judged: dict[FileKey, Generation | None] = {}
         self._is_unclear = False
         self._complaints: dict[str, str] = {}
         self._scanned_us: int | None = None
-        self._search_until_us = now_us
-        if generations is not None:
-            self._search(now_us)
+        self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
+        # Rotated files that were last written before this are of no interest.
+        latest_ns = self.generations[-1].mtime_ns if self.generations else since_ns
+        wanted_ns = [each.mtime_ns for each in self.generations if each.state is State.WANTED]
+        self._floor_ns = min([latest_ns, *wanted_ns])
 
     @property
     def is_missing(self) -> bool:
@@ -129,7 +131,6 @@ class FollowedLog:
             # A copy took the place of the file: what was read of the one was read of the other.
             self.generations.append(before.fork(self.path, content))
             return
-        self._search(now_us)
         self._scan(now_us)
         follows = not truncated and not self._is_unclear and self._goes_on()
         self.generations.append(Generation(name=self.path, content=content, follows=follows))
@@ -166,36 +167,25 @@ class FollowedLog:
         self.generations.insert(self.generations.index(generation) + 1, fresh)
         if generation.offset == 0:
             self.generations.remove(generation)
-        self._search(now_us)
-        self._scan(now_us)
-
-    def _search(self, now_us: int) -> None:
-        """Search the rotated files for a while, among those that were written since this log was last well."""
-        wanted = [each.mtime_ns for each in self.generations if each.state is State.WANTED]
-        latest = self.generations[-1].mtime_ns if self.generations else self.since_ns
-        self._floor_ns = min([latest, *wanted])
         self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
-        self._judged.clear()
+        self._judged = {key: copied for key, copied in self._judged.items() if copied is not generation}
+        self._scan(now_us)
 
     def _scan(self, now_us: int) -> None:
         """Look at the rotated files: for what is wanted, for what came and went unseen, for what grew again."""
-        searching = self.is_searching(now_us)
         self._scanned_us = now_us
         self._is_unclear = False
         for file in earlier_files(self.path):
             if file.key in self._judged or self._is_held(file.stat) or self._is_shown(file.stat):
                 continue
-            if self._has_grown(file) or (searching and file.stat.st_mtime_ns >= self._floor_ns):
+            finished = [each for each in self.generations if each.is_finished_in(file.stat)]
+            if any(file.stat.st_size <= each.largest_size for each in finished):
+                continue
+            if finished or file.stat.st_mtime_ns >= self._floor_ns:
                 self._judge(file)
 
     def _is_shown(self, stat: os.stat_result) -> bool:
         return self._shown is not None and os.path.samestat(self._shown, stat)
-
-    def _has_grown(self, file: EarlierFile) -> bool:
-        return any(
-            each.state is State.FINISHED and each.is_file(file.stat) and file.stat.st_size > each.largest_size
-            for each in self.generations
-        )
 
     def _judge(self, file: EarlierFile) -> None:
         """Take `file` for a generation, a known one or a new one, or for a copy of one."""
@@ -207,9 +197,10 @@ class FollowedLog:
             return
         if self._taken_up(file.path, content):
             return
-        if any(each.holds(content) for each in self.generations):
+        copied = next((each for each in self.generations if each.holds(content)), None)
+        if copied is not None:
             content.close()
-            self._judged.add(file.key)
+            self._judged[file.key] = copied
             return
         current = next((each for each in self.followed if not each.retired), None)
         at = len(self.generations) if current is None else self.generations.index(current)
@@ -229,7 +220,7 @@ class FollowedLog:
                 if reading is None and self._is_over(generation, now_us):
                     reading = generation.read(source=source, log_format=log_format, now_us=now_us, last=True)
                     if reading is None:
-                        generation.finish()
+                        self._finish(generation)
             except Severed:
                 self._severed(generation, now_us)
                 return self.read(source=source, log_format=log_format, now_us=now_us)
@@ -240,6 +231,12 @@ class FollowedLog:
                 generation.quiet_since_us = now_us
                 return generation, reading
         return None
+
+    def _finish(self, generation: Generation) -> None:
+        """Let go of a generation that was read to its end; its file needs no judging unless it grows."""
+        if generation.content is not None:
+            self._judged[file_key(generation.content.stat())] = None
+        generation.finish()
 
     def _go_on_from_before(self, generation: Generation) -> None:
         """Let event time go on from the generation before, which is read to its end by now."""

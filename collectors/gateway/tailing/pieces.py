@@ -40,17 +40,19 @@ class PieceReader:
 
         Nothing at or behind `end` is read. However long a line is, no more than a piece of it is held.
         """
-        position = max(start, self._searched)
+        position = self._searched = max(start, self._searched)
         while True:
             size = self._piece_bytes if end is None else min(self._piece_bytes, end - position)
             window = self._content.read_at(position, size) if size > 0 else b""
             if not window:
-                self._searched = position
                 return None
             newline = window.rfind(b"\n")
             if newline >= 0:
                 self._searched = 0
                 return self._piece(start, position, window[: newline + 1])
+            written = window.rstrip(b"\0")
+            if written:  # NULs at the end may be bytes that are on their way to the disk
+                self._searched = position + len(written)
             position += len(window)
 
     def last_piece(self, start: int) -> Piece | None:
