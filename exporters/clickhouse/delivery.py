@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from exporters.clickhouse.verdicts import TOO_MUCH_MEMORY, Verdict, code_of, verdict_of
+from exporters.clickhouse.verdicts import TOO_MUCH_MEMORY, Verdict, code_of, name_of, verdict_of
 from fairclock.store import IngestCounts, LineBatch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from exporters.clickhouse.batches import Gathering, RowStore
     from fairclock.model import Interval
     from fairclock.store import Kind
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _TRIES_UNTIL_SUSPECT = 5
 _TRIES_OF_A_ROW = 2
+_ROWS_TRIED_ALONE = 8
 _SMALLEST_HALVED_FOR_MEMORY = 1_000
 
 
@@ -46,6 +49,14 @@ class _Task:
             )
             for part in (lines[:half], lines[half:])
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """What one run showed: kinds of which rows were taken, and how many rows were refused that stood alone."""
+
+    taken: set[Kind] = field(default_factory=set)
+    refused_alone: Counter[Kind] = field(default_factory=Counter)
 
 
 class Delivery:
@@ -81,57 +92,74 @@ class Delivery:
     def run(self, store: RowStore) -> None:
         """Deliver what is left; raises what kept it from that, and may be called again."""
         failure: Exception | None = None
-        taken: set[Kind] = set()  # kinds of which the store took rows in this run
+        found = _Findings()
         left: list[_Task] = []
         self._tasks = deque(sorted(self._tasks, key=lambda task: task.suspect))
         while self._tasks:
             task = self._tasks.popleft()
             try:
-                self._ingest(store, task.batch, taken)
+                self._ingest(store, task.batch, found)
             except Exception as error:
                 verdict = verdict_of(error)
                 if verdict is Verdict.LATER:
                     self._tasks.extendleft(reversed(_smaller(task, error)))
                     self._tasks.extend(left)
                     raise
-                task.reason = f"refused by the store: {_said(error)}"
-                if not self._goes_on(task, verdict):
+                task.reason = f"refused by the store: {name_of(error)}"
+                if not self._goes_on(task, verdict, found):
                     left.append(task)
                     failure = error
-        for task in left:
-            if task.is_one_row and task.suspect and task.batch.kind in taken:
-                self._refuse(task)
-            else:
-                self._tasks.append(task)
+        self._sort_out(left, found)
         self._keep_unreadable(store)
         if self._tasks and failure is not None:
             raise failure
         self._cover(store)
 
-    def _ingest(self, store: RowStore, batch: LineBatch, taken: set[Kind]) -> None:
+    def _ingest(self, store: RowStore, batch: LineBatch, found: _Findings) -> None:
         self._inserts += 1
         counts = store.ingest(batch)
         key = (batch.kind, batch.source)
         self._counts[key] = self._counts.get(key, IngestCounts()) + counts
         if counts.stored or counts.duplicates:
-            taken.add(batch.kind)
+            found.taken.add(batch.kind)
 
-    def _goes_on(self, task: _Task, verdict: Verdict) -> bool:
+    def _goes_on(self, task: _Task, verdict: Verdict, found: _Findings) -> bool:
         """Return whether `task` could be taken further at once; else it waits for the others."""
         task.tries += 1
+        kind = task.batch.kind
         is_certain = verdict is Verdict.NEVER
         if not (is_certain or task.suspect):
             task.suspect = task.tries >= _TRIES_UNTIL_SUSPECT
             return False
         if not task.is_one_row:
+            if not is_certain and kind not in found.taken and found.refused_alone[kind] >= _ROWS_TRIED_ALONE:
+                return False  # as it looks, no row would be taken: more inserts tell nothing new
             self._tasks.extendleft(reversed(task.halves(suspect=not is_certain)))
         elif task.tries < _TRIES_OF_A_ROW:
             self._tasks.appendleft(task)
         elif is_certain:
             self._refuse(task)
         else:
+            found.refused_alone[kind] += 1
             return False
         return True
+
+    def _sort_out(self, left: Sequence[_Task], found: _Findings) -> None:
+        """Decide about what is `left`: suspects are to blame if others were taken, else they wait, together again."""
+        together: dict[tuple[Kind, str, int], list[bytes]] = {}
+        for task in left:
+            batch = task.batch
+            if not task.suspect:
+                self._tasks.append(task)
+            elif batch.kind not in found.taken:
+                together.setdefault((batch.kind, batch.source, batch.k), []).extend(batch.lines)
+            elif task.is_one_row:
+                self._refuse(task)
+            else:
+                self._tasks.append(task)
+        for (kind, source, k), lines in together.items():
+            batch = LineBatch(kind=kind, source=source, lines=lines, k=k)
+            self._tasks.append(_Task(batch=batch, suspect=True))
 
     def _refuse(self, task: _Task) -> None:
         _LOG.error("a row of %s became a dead letter: %s", task.batch.source, task.reason)
@@ -156,9 +184,3 @@ def _smaller(task: _Task, error: Exception) -> list[_Task]:
     if code_of(error) == TOO_MUCH_MEMORY and len(task.batch.lines) > _SMALLEST_HALVED_FOR_MEMORY:
         return task.halves(suspect=task.suspect)
     return [task]
-
-
-def _said(error: Exception) -> str:
-    """Name the error without what it says: that may quote the row."""
-    code = code_of(error)
-    return type(error).__name__ if code is None else f"error {code}"

@@ -50,3 +50,14 @@ def code_of(error: Exception) -> int | None:
     """Return ClickHouse's number of `error`; None where there is none."""
     match = _CODE.search(str(error))
     return int(match[1] or match[2]) if match else None
+
+
+def name_of(error: Exception) -> str:
+    """Name `error` without what it says, which may quote a row."""
+    code = code_of(error)
+    return type(error).__name__ if code is None else f"error {code}"
+
+
+def sentence_of(error: Exception) -> str:
+    """Return what may be printed of `error`: all it says only where it speaks of the server and not of rows."""
+    return str(error) if verdict_of(error) is Verdict.LATER else name_of(error)

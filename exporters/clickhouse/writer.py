@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from exporters.back_off import BackOff
 from exporters.clickhouse.batches import Gathering
 from exporters.clickhouse.delivery import Delivery
+from exporters.clickhouse.verdicts import sentence_of
 from fairclock.store import IngestCounts
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _IDLE_SECONDS = 3_600.0
 _GRACE_SECONDS = 30.0
 _FIRST_RETRY_SECONDS = 0.5
 _LAST_RETRY_SECONDS = 30.0
+_SAY_AGAIN_SECONDS = 300.0
 
 
 class FrameSource(Protocol):
@@ -127,7 +129,7 @@ class Writer:
         self._position = spool.position
         self._delivery: Delivery | None = None
         self._noticed_at: float | None = None
-        self._retry_at = 0.0
+        self._retry_at = self._quiet_until = 0.0
         self._latest_error = ""
         self._totals = _Totals()
         self._guard = Lock()
@@ -224,16 +226,17 @@ class Writer:
     def _note_failure(self, now: float, error: Exception) -> Rest:
         delay = self._back_off.failed()
         self._retry_at = now + delay
-        self._latest_error = str(error)
-        _LOG.warning(
-            "the store took nothing; again in %.1f s (failure %d): %s", delay, self._back_off.failures, error
-        )
+        self._latest_error = sentence_of(error)
+        if now >= self._quiet_until:
+            self._quiet_until = now + _SAY_AGAIN_SECONDS
+            _LOG.warning("rows wait in the spool (try %d): %s", self._back_off.failures, self._latest_error)
         return Rest(delay)
 
     def _note_success(self) -> None:
         if self._back_off.failures:
-            _LOG.info("the store takes rows again, after %d failures", self._back_off.failures)
+            _LOG.info("the store takes rows again, after %d tries", self._back_off.failures)
         self._back_off.succeeded()
+        self._quiet_until = 0.0
         self._latest_error = ""
 
     def _run(self) -> None:
