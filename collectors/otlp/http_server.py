@@ -22,6 +22,7 @@ from fairclock.errors import FairclockError
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
+    from pathlib import Path
 
     from starlette.requests import Request
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _PATH = "/v1/traces"
 _GRACE_SECONDS = 5
+_KEEP_ALIVE_SECONDS = 75  # longer than clients keep a connection, so that none is closed under a request
 _UNAVAILABLE = 503
 _STARTED_POLL_SECONDS = 0.01
 _DECODERS = {ContentType.PROTOBUF: decode_protobuf, ContentType.JSON: decode_json}
@@ -110,9 +112,17 @@ def _response(content_type: ContentType, status: int, code: Code, message: str) 
 
 
 class HttpServer:
-    """Serve an ASGI application from a bound socket in a thread."""
+    """Serve an ASGI application from a bound socket in a thread; over TLS where there is a certificate and its key."""
 
-    def __init__(self, app: Any, bound: socket.socket) -> None:
+    def __init__(
+        self,
+        app: Any,
+        bound: socket.socket,
+        *,
+        name: str = "otlp-http",
+        certificate: Path | None = None,
+        key: Path | None = None,
+    ) -> None:
         self._bound = bound
         self._server = uvicorn.Server(
             uvicorn.Config(
@@ -121,12 +131,20 @@ class HttpServer:
                 access_log=False,
                 lifespan="off",
                 server_header=False,
+                timeout_keep_alive=_KEEP_ALIVE_SECONDS,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
+                ssl_certfile=certificate,
+                ssl_keyfile=key,
             )
         )
         self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [bound]}, name="otlp-http", daemon=True
+            target=self._server.run, kwargs={"sockets": [bound]}, name=name, daemon=True
         )
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether the thread runs."""
+        return self._thread.is_alive()
 
     def start(self) -> None:
         """Return once requests are answered (the socket queues them from the moment it was bound)."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 60.0
+_KEEP_ALIVE_SECONDS = 30.0  # shorter than servers keep a connection
 _LONGEST_WAIT_SECONDS = 300.0
 _TOKEN_REMEDY = "make another with fairclock tokens create --scope collector"  # noqa: S105 - advice, no token
 
@@ -61,7 +62,9 @@ class Destination:
         self._client = httpx.Client(
             verify=_trust(ca),
             timeout=httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS),
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+            limits=httpx.Limits(
+                max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEEP_ALIVE_SECONDS
+            ),
             follow_redirects=False,  # the token is for this address and no other
             transport=transport,
         )

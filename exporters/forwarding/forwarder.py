@@ -134,6 +134,9 @@ class Forwarder:
                 self._spool.acknowledge(following)
         except SpoolError as error:
             return None, self._failed(Answer(outcome=Outcome.LATER, problem=str(error)), 0)
+        except Exception as error:  # noqa: BLE001 - frames wait in the spool for whatever it is to pass
+            problem = f"an unexpected {type(error).__name__}: {error}"
+            return None, self._failed(Answer(outcome=Outcome.MISUNDERSTOOD, problem=problem), 0)
         self._succeeded()
         return following, 0.0
 

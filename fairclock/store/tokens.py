@@ -33,6 +33,7 @@ _COLUMNS = ("id", "name", "scope", "tenant", "token_sha256", "created_at", "revo
 _REFRESH_SECONDS = 5.0
 _UNKNOWN_REFRESH_SECONDS = 1.0
 _FAILED_REFRESH_SECONDS = 15.0
+_FAILED_FIRST_SECONDS = 2.0
 
 
 class Scope(StrEnum):
@@ -137,7 +138,7 @@ class Keyring:
         self._monotonic = monotonic
         self._known: dict[str, Token] | None = None
         self._read_at = 0.0
-        self._failed_at: float | None = None
+        self._failed: tuple[float, StoreError] | None = None
         self._reading = threading.Lock()
 
     def find(self, text: str) -> Token | None:
@@ -169,18 +170,21 @@ class Keyring:
         now = self._monotonic()
         if self._known is not None and now - self._read_at < older_than:
             return self._known  # another thread has just done it
-        rests = self._failed_at is not None and now - self._failed_at < _FAILED_REFRESH_SECONDS
-        if self._known is not None and rests:
-            return self._known
+        if self._failed is not None:
+            failed_at, problem = self._failed
+            if self._known is None and now - failed_at < _FAILED_FIRST_SECONDS:
+                raise problem
+            if self._known is not None and now - failed_at < _FAILED_REFRESH_SECONDS:
+                return self._known
         try:
             tokens = self._read()
         except StoreError as error:
-            self._failed_at = self._monotonic()
+            self._failed = self._monotonic(), error
             if self._known is None:
                 raise
             _LOG.warning("tokens are known as they were last read: %s", error)
             return self._known
-        self._failed_at = None
+        self._failed = None
         self._known = {token.id: token for token in tokens if token.revoked_at is None}
         self._read_at = self._monotonic()
         return self._known

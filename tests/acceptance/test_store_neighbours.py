@@ -63,7 +63,9 @@ def is_refused(answer: Answer, *says: str) -> None:
     assert [each for each in says if each not in answer.err] == []
 
 
-def test_every_command_works_beside_a_process_that_holds_the_folder(dsn: str, log: Path, tmp_path: Path) -> None:
+def test_every_command_works_beside_a_process_that_holds_the_folder(
+    dsn: str, log: Path, tmp_path: Path
+) -> None:
     with Worker(dsn, module=HOLDER) as holder:
         holder.ask("SELECT 1")
         everything_works(dsn, log, tmp_path, stored=5)
@@ -73,7 +75,18 @@ def test_every_command_works_beside_a_process_that_holds_the_folder(dsn: str, lo
 @pytest.fixture
 def up(dsn: str) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "fairclock", "up", "--grpc", "off", "--http", "127.0.0.1:0"],
+        [
+            sys.executable,
+            "-m",
+            "fairclock",
+            "up",
+            "--grpc",
+            "off",
+            "--http",
+            "127.0.0.1:0",
+            "--listen",
+            "off",
+        ],
         cwd=ROOT,
         env=environment(FAIRCLOCK_DSN=dsn),
         stderr=subprocess.PIPE,
