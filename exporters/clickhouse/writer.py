@@ -139,6 +139,11 @@ class Writer:
         self._grace_seconds = _GRACE_SECONDS
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
 
+    @property
+    def is_alive(self) -> bool:
+        """Return whether the thread runs."""
+        return self._thread.is_alive()
+
     def start(self) -> None:
         """Begin to write."""
         self._thread.start()
