@@ -25,6 +25,7 @@ class RotatedLog(RuleBasedStateMachine):
         self.written = [b""]  # of each generation, all that was ever written to it
         self.readable = set()  # what an import of any file at any time would have stored
         self.excused = set()
+        self.only_in_hand = set()  # what lies in deleted files that the tail still has open
         self.number = 0
 
     def teardown(self):
@@ -120,10 +121,12 @@ class RotatedLog(RuleBasedStateMachine):
     def delete(self, data):
         path = data.draw(st.sampled_from(self.rotated()))
         held = self.rig.tail is not None and self.rig.tail._is_held(path.stat())
-        if not held:
-            content = path.read_bytes()
-            rows = imported(gzip.decompress(content) if path.suffix == ".gz" else content)
-            self.excused |= rows - self.rig.rows
+        content = path.read_bytes()
+        rows = imported(gzip.decompress(content) if path.suffix == ".gz" else content) - self.rig.rows
+        if held:
+            self.only_in_hand |= rows
+        else:
+            self.excused |= rows
         path.unlink()
 
     # What happens to the tail
@@ -142,11 +145,13 @@ class RotatedLog(RuleBasedStateMachine):
     @rule()
     def stop(self):
         self.rig.stop()
+        self.excused |= self.only_in_hand - self.rig.rows
 
     @precondition(lambda self: self.rig.tail is not None)
     @rule()
     def kill(self):
         self.rig.kill()
+        self.excused |= self.only_in_hand - self.rig.rows
 
     @precondition(lambda self: self.rig.tail is None)
     @rule()

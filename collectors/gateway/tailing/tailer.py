@@ -77,6 +77,7 @@ class Tailer:
         self._saved_us: int | None = None
         self._save_problem = ""
         self._delivered_us: int | None = None
+        self._statistics = TailStatistics()
         self._lines = self._payload_bytes = self._frames = self._lost = 0
 
     def __enter__(self) -> Self:
@@ -116,10 +117,14 @@ class Tailer:
         if self._saved_us is None or not 0 <= now_us - self._saved_us < _CHECKPOINT_EVERY_US:
             self._saved_us = now_us
             self._save()
+        self._statistics = self._counted()
         return delivered
 
     def statistics(self) -> TailStatistics:
-        """Return the counts and the state right now."""
+        """Return the counts and the state after the latest `poll`; any thread may ask."""
+        return self._statistics
+
+    def _counted(self) -> TailStatistics:
         logs = self._logs.values()
         generations = [each for log in logs for each in log.followed]
         through = [each.through_us for log in logs for each in log.generations if each.through_us is not None]
