@@ -35,7 +35,7 @@ def recover(folder: Path, cursor: Cursor, quarantine: Quarantine) -> Recovered:
     numbers = numbers_in(folder)
     delivered = [number for number in numbers if number < cursor.position.segment]
     for number in delivered:  # a kill came between the note and the removal
-        segment = examine(folder, number, last=False, thoroughly=True)
+        segment = examine(folder, number, last=number == numbers[-1], thoroughly=True)
         if segment is not None:
             quarantine.remove(segment)
     waiting = numbers[len(delivered) :]

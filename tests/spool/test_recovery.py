@@ -239,6 +239,18 @@ def test_segments_whose_removal_a_kill_prevented_are_removed(tmp_path):
         assert spool.statistics(0).missing_segments == 0
 
 
+def test_a_kill_while_the_last_segment_is_removed_is_no_damage(tmp_path):
+    filled(tmp_path, 13)
+    with opened(tmp_path) as spool:
+        spool._cursor.note(Position(4))
+    with opened(tmp_path) as spool:
+        assert segments(tmp_path) == quarantined(tmp_path) == []
+        assert spool.statistics(0).quarantined_segments == 0
+        spool.append([good_frame(13)])
+        assert offsets(waiting(spool)) == [13]
+        assert [path.stem[-1] for path in segments(tmp_path)] == ["4"]
+
+
 def test_a_note_that_lost_its_latest_slot_is_no_reason_to_miss_segments(tmp_path):
     filled(tmp_path, 13)
     with opened(tmp_path) as spool:
