@@ -14,6 +14,8 @@ from exporters.spool.segments import HEAD_BYTES, head
 from fairclock.errors import SpoolError, SpoolUnavailable
 from tests.spool.factories import good_frame, offsets, opened, quarantined, segments, waiting
 
+pytestmark = pytest.mark.usefixtures("without_sync")
+
 
 def filled(directory, count, **settings):
     with opened(directory, **settings) as spool:

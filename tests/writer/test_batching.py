@@ -139,3 +139,15 @@ def test_the_thread_does_the_same_and_stops_when_all_is_written(bench):
     assert bench.waiting() == 0
     assert bench.store.closed
     assert not [thread for thread in threading.enumerate() if thread.name == "store-writer"]
+
+
+def test_a_frame_that_the_disk_spoiled_leaves_a_gap_in_coverage(bench):
+    for number in range(3):
+        bench.append(b"row %d" % number, covered=(number * 10, number * 10 + 10))
+    path = next((bench.spool._directory / "segments").iterdir())
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"row 1", b"row 7"))
+    bench.run_for(5)
+    assert bench.store.lines == {b"row 0", b"row 2"}
+    assert bench.store.covered == [(0, 10), (20, 30)]
+    assert bench.spool.statistics(0).quarantined_segments == 1
