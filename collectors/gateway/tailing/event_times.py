@@ -80,9 +80,14 @@ def extended(
     (None), is read from its first line's time. Times that no clock shows now count for nothing: one wrong
     digit must not declare a month measured.
     """
-    latest_us = now_us + _LATEST_AHEAD_US
-    possible = [each for each in times_us if each is not None and _EARLIEST_US <= each <= latest_us]
+    possible = possible_times(times_us, now_us=now_us)
     if not possible:
         return None
     start_us = possible[0] if through_us is None else through_us
     return start_us, max(start_us, *possible)
+
+
+def possible_times(times_us: Sequence[int | None], *, now_us: int) -> list[int]:
+    """Return those of `times_us` that a clock can have shown by now."""
+    latest_us = now_us + _LATEST_AHEAD_US
+    return [each for each in times_us if each is not None and _EARLIEST_US <= each <= latest_us]

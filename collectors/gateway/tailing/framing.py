@@ -39,7 +39,7 @@ def frames_of(
     repeats = numbering.number(lines, times.buckets, start=piece.start, read_again=read_again)
     frames: list[Frame] = []
     offset = piece.start
-    for begin, end in _cuts(lines):
+    for begin, end in cuts(lines):
         payload = b"\n".join(lines[begin:end]) + b"\n"
         covered = extended(through_us, times.times_us[begin:end], now_us=now_us)
         through_us = through_us if covered is None else covered[1]
@@ -59,7 +59,7 @@ def frames_of(
     return frames, through_us
 
 
-def _cuts(lines: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+def cuts(lines: Sequence[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where to cut `lines`, so that none but a single long line is over the size of a payload."""
     ends = list(accumulate([len(line) + 1 for line in lines]))
     begin = 0
