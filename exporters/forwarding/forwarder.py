@@ -19,7 +19,7 @@ from fairclock.errors import SpoolError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exporters.spool import Position, Spool
+    from exporters.spool import Spool
     from fairclock.model import Frame
 
 _LOG = logging.getLogger(__name__)
@@ -30,7 +30,11 @@ _FIRST_RETRY_SECONDS = 0.5
 _LAST_RETRY_SECONDS = 30.0
 _SAY_AGAIN_SECONDS = 300.0
 _STOP_SECONDS = 5.0
+_AT_ONCE_SECONDS = 0.001
 _LOUD = frozenset({Outcome.UNAUTHORISED, Outcome.MISUNDERSTOOD, Outcome.TOO_LARGE})
+
+
+_NOTHING_TO_SEND = Answer(outcome=Outcome.TAKEN)
 
 
 class Delivery(Protocol):
@@ -77,6 +81,7 @@ class Forwarder:
         )
         self._stopping = Event()
         self._stop_at = 0.0
+        self._position = spool.position
         self._batch_bytes = BATCH_BYTES
         self._failing_since: float | None = None
         self._said_at = 0.0
@@ -102,43 +107,45 @@ class Forwarder:
             self._thread.join()
 
     def _run(self) -> None:
-        position = self._spool.position
         while True:
-            following, wait_seconds = self._deliver_from(position)
-            if following is not None:
-                is_done = following == position or self._monotonic() >= self._stop_at
-                position = following
-                if self._stopping.is_set() and is_done:
+            before = self._position
+            wait_seconds = self._deliver_batch()
+            if wait_seconds:
+                if self._stopping.wait(wait_seconds):
                     return
-                self._linger(position)
-            elif self._stopping.wait(wait_seconds):
+                continue
+            is_done = self._position == before or self._monotonic() >= self._stop_at
+            if self._stopping.is_set() and is_done:
                 return
+            self._linger()
 
-    def _linger(self, position: Position) -> None:
+    def _linger(self) -> None:
         """Wait until there is something, and then a little longer for more of it."""
         stopping = self._stopping.is_set
-        self._spool.wait(position, timeout_seconds=_IDLE_SECONDS, interrupted=stopping)
+        self._spool.wait(self._position, timeout_seconds=_IDLE_SECONDS, interrupted=stopping)
         self._spool.wait(
-            position, timeout_seconds=_LINGER_SECONDS, at_least_bytes=self._batch_bytes, interrupted=stopping
+            self._position,
+            timeout_seconds=_LINGER_SECONDS,
+            at_least_bytes=self._batch_bytes,
+            interrupted=stopping,
         )
 
-    def _deliver_from(self, position: Position) -> tuple[Position | None, float]:
-        """Deliver one batch: return the position behind it, or None and for how long to wait."""
+    def _deliver_batch(self) -> float:
+        """Deliver what follows, up to a batch; return for how long to wait before the next try, 0 after a success."""
         try:
-            frames, following = self._spool.read(position, max_bytes=self._batch_bytes)
-            if frames:
-                answer = self._deliver(frames)
-                if answer.outcome is not Outcome.TAKEN:
-                    return None, self._failed(answer, len(frames))
-            if following != position:
-                self._spool.acknowledge(following)
+            frames, following = self._spool.read(self._position, max_bytes=self._batch_bytes)
+            answer = self._deliver(frames) if frames else _NOTHING_TO_SEND
+            if answer.outcome is not Outcome.TAKEN:
+                return self._failed(answer, len(frames))
+            self._position = following
+            self._spool.acknowledge(following)
         except SpoolError as error:
-            return None, self._failed(Answer(outcome=Outcome.LATER, problem=str(error)), 0)
+            return self._failed(Answer(outcome=Outcome.LATER, problem=str(error)), 0)
         except Exception as error:  # noqa: BLE001 - frames wait in the spool for whatever it is to pass
             problem = f"an unexpected {type(error).__name__}: {error}"
-            return None, self._failed(Answer(outcome=Outcome.MISUNDERSTOOD, problem=problem), 0)
+            return self._failed(Answer(outcome=Outcome.MISUNDERSTOOD, problem=problem), 0)
         self._succeeded()
-        return following, 0.0
+        return 0.0
 
     def _deliver(self, frames: list[Frame]) -> Answer:
         body = encode_batch(frames, sent_us=self._now_us())
@@ -171,7 +178,7 @@ class Forwarder:
         )
         if answer.outcome is Outcome.TOO_LARGE and frames > 1:
             self._batch_bytes = max(self._batch_bytes // 2, 1)
-            return 0.0
+            return _AT_ONCE_SECONDS
         return max(self._back_off.failed(), answer.wait_seconds or 0.0)
 
     def _succeeded(self) -> None:
