@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from fairclock.cli.configuration import Configuration
 
+_EVERY_SECONDS = 3600.0
 _RANK = {ParameterSource.ENVIRONMENT: 1, ParameterSource.COMMANDLINE: 2}
 
 
@@ -89,10 +90,10 @@ def command(
     if "address" not in settings.http.model_fields_set:  # a sidecar does not answer unless it is told to
         settings = overridden(settings, {"http__address": "off"})
     store = None if _is_forwarded(settings) else store_dsn(dsn, config)
-    with stop_signal() as stop, running(settings, collectors=collectors, dsn=store, stop=stop) as pipeline:
+    with stop_signal() as stop, running(settings, collectors=collectors, dsn=store) as pipeline:
         announce(pipeline.announcements, settings, quiet=quiet)
-        stop.wait()
-        pipeline.raise_failure()
+        while not pipeline.wait(stop, _EVERY_SECONDS):
+            pass
 
 
 def _is_forwarded(settings: Configuration) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairclock.cli.options import common_options, store_dsn
+from fairclock.cli.pipeline.collecting import receives_syslog
 from fairclock.cli.pipeline.running import running
 from fairclock.cli.serving import announce, collecting_options, settings_of, stop_signal
 from fairclock.errors import StoreError
@@ -48,23 +49,20 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
             settings,
             collectors=_configured(settings),
             dsn=store_dsn(dsn, config),
-            stop=stop,
             takes_frames=True,
         ) as pipeline,
     ):
         announce(pipeline.announcements, settings, quiet=quiet)
-        while not stop.wait(_SEAL_EVERY_SECONDS):
+        while not pipeline.wait(stop, _SEAL_EVERY_SECONDS):
             store = pipeline.link.current if pipeline.link is not None else None
             if store is not None:
                 _seal(store)
-        pipeline.raise_failure()
 
 
 def _configured(settings: Configuration) -> list[str]:
     """Return the collectors that have something to collect from."""
-    syslog = settings.gateway.syslog
     found = []
-    if settings.gateway.files or not syslog.udp == syslog.tcp == _OFF:
+    if settings.gateway.files or receives_syslog(settings.gateway):
         found.append("gateway")
     if not settings.otlp.grpc == settings.otlp.http == _OFF:
         found.append("otlp")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Self
 from fairclock.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
 
     from collectors.gateway.configuration import GatewaySection
+    from collectors.gateway.syslog import SyslogReceiver
     from collectors.gateway.tailing import Tailer, TailStatistics
     from collectors.otlp.configuration import OtlpSection
     from collectors.otlp.receiver import OtlpReceiver
@@ -33,15 +33,21 @@ def make_receiver(section: OtlpSection, intake: Intake, *, directory: Path) -> O
     return OtlpReceiver(intake, grpc, http, source=section.source, note=directory / "otlp-coverage")
 
 
+def make_syslog_receiver(section: GatewaySection, intake: Intake) -> SyslogReceiver:
+    """Take the addresses; raises `UsageError` where one is not free."""
+    from collectors.gateway.syslog import SyslogReceiver  # noqa: PLC0415 - only where it is wanted
+
+    udp, tcp = (None if address == _OFF else address for address in (section.syslog.udp, section.syslog.tcp))
+    return SyslogReceiver(intake, source=section.source, udp=udp, tcp=tcp)
+
+
 class FollowedFiles:
     """Follow the gateway's log files in a thread, from ``with`` to its end.
 
-    What ends the thread before that is kept in `failure`, and `failed` is called.
+    What ends the thread before that is kept in `failure`.
     """
 
-    def __init__(
-        self, section: GatewaySection, intake: Intake, *, directory: Path, failed: Callable[[], None]
-    ) -> None:
+    def __init__(self, section: GatewaySection, intake: Intake, *, directory: Path) -> None:
         from collectors.gateway.tailing import Tailer  # noqa: PLC0415 - only where logs are followed
 
         self._tailer: Tailer = Tailer(
@@ -50,7 +56,6 @@ class FollowedFiles:
             checkpoint_directory=directory / "tails",
             deliver=intake,
         )
-        self._failed = failed
         self._stop = Event()
         self.failure: Exception | None = None
         self._thread = Thread(target=self._run, name="tail", daemon=True)
@@ -82,14 +87,18 @@ class FollowedFiles:
             self._tailer.run(self._stop, now_us=lambda: time.time_ns() // _NS_PER_US)
         except Exception as error:  # noqa: BLE001 - raised again where the command waits
             self.failure = error
-            self._failed()
+
+
+def receives_syslog(section: GatewaySection) -> bool:
+    """Return whether the gateway's lines are to be received over the network."""
+    return not section.syslog.udp == section.syslog.tcp == _OFF
 
 
 def require_logs(section: GatewaySection) -> None:
     """Refuse to follow nothing."""
-    if not section.files and section.syslog.udp == section.syslog.tcp == _OFF:
+    if not section.files and not receives_syslog(section):
         raise UsageError(
             "collect gateway",
             "no log is named",
-            remedy="name one with --file PATH, or under gateway.files in fairclock.yaml",
+            remedy="name one with --file PATH or --syslog-udp HOST:PORT, or under gateway in fairclock.yaml",
         )

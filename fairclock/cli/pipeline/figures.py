@@ -11,6 +11,7 @@ from fairclock.store import Query
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from collectors.gateway.syslog import SyslogStatistics
     from collectors.gateway.tailing import TailStatistics
     from exporters.clickhouse import WriterStatistics
     from exporters.forwarding.forwarder import ForwarderStatistics
@@ -111,6 +112,21 @@ def tail_figures(tail: TailStatistics) -> Iterator[Figure]:
         ("tail_missing_files", "Log files that are not there.", tail.missing),
         ("tail_unread_bytes", "Bytes of open log files that were not kept yet.", tail.unread_bytes),
         ("tail_paused", "1 while nothing can be kept.", bool(tail.paused)),
+    ):
+        yield Figure(name=f"fairclock_{name}", about=about, value=value)
+
+
+def syslog_figures(syslog: SyslogStatistics) -> Iterator[Figure]:
+    """Yield what became of the lines that came as syslog."""
+    for name, about, value in (
+        ("syslog_lines", "Lines that were received and kept.", syslog.lines),
+        ("syslog_lost", "Datagrams that were not kept, as far as that is known.", syslog.lost),
+    ):
+        yield Figure(name=f"fairclock_{name}", about=about, value=value, kind="counter")
+    for name, about, value in (
+        ("syslog_waiting_bytes", "Bytes of lines that were not kept yet.", syslog.waiting_bytes),
+        ("syslog_connections", "Connections that are open.", syslog.connections),
+        ("syslog_paused", "1 while nothing can be kept.", bool(syslog.paused)),
     ):
         yield Figure(name=f"fairclock_{name}", about=about, value=value)
 

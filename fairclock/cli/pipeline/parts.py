@@ -12,7 +12,9 @@ from fairclock.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from threading import Event
 
+    from collectors.gateway.syslog import SyslogReceiver
     from collectors.otlp.receiver import OtlpReceiver
     from exporters.clickhouse import Writer
     from exporters.forwarding.forwarder import Forwarder
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_US = 1_000
+_LOOK_SECONDS = 2.0
 _STORE_FIGURES_SECONDS = 30.0
 
 
@@ -38,6 +41,7 @@ class Pipeline:
     forwarder: Forwarder | None = None
     receiver: OtlpReceiver | None = None
     tail: FollowedFiles | None = None
+    syslog: SyslogReceiver | None = None
     url: str | None = None
     received_frames: int = 0
     announcements: list[str] = field(default_factory=list)
@@ -45,14 +49,25 @@ class Pipeline:
     _dead_letters: list[Figure] = field(default_factory=list)
     _store_read_at: float | None = None
 
-    def raise_failure(self) -> None:
-        """Raise what ended a part that should have gone on."""
-        if self.tail is not None and self.tail.failure is not None:
-            raise self.tail.failure
+    def wait(self, stop: Event, seconds: float) -> bool:
+        """Return whether `stop` was set within `seconds`; raises what ended a part that should have gone on."""
+        until = time.monotonic() + seconds
+        while not stop.wait(max(min(_LOOK_SECONDS, until - time.monotonic()), 0.0)):
+            for part in (self.tail, self.syslog):
+                if part is not None and part.failure is not None:
+                    raise part.failure
+            if time.monotonic() >= until:
+                return False
+        return True
 
     def ended(self) -> list[str]:
         """Return the parts that have ended and should not have."""
-        parts = {"writer": self.writer, "forwarder": self.forwarder, "tail": self.tail}
+        parts = {
+            "writer": self.writer,
+            "forwarder": self.forwarder,
+            "tail": self.tail,
+            "syslog": self.syslog,
+        }
         return [name for name, part in parts.items() if part is not None and not part.is_alive]
 
     def ready(self) -> Mapping[str, str]:
@@ -73,6 +88,8 @@ class Pipeline:
         )
         if self.tail is not None:
             yield from figures.tail_figures(self.tail.statistics())
+        if self.syslog is not None:
+            yield from figures.syslog_figures(self.syslog.statistics())
         if self.forwarder is not None:
             yield from figures.forwarder_figures(self.forwarder.statistics)
         if self.writer is not None:

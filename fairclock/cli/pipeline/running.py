@@ -7,7 +7,13 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from exporters.spool import Spool
-from fairclock.cli.pipeline.collecting import FollowedFiles, make_receiver, require_logs
+from fairclock.cli.pipeline.collecting import (
+    FollowedFiles,
+    make_receiver,
+    make_syslog_receiver,
+    receives_syslog,
+    require_logs,
+)
 from fairclock.cli.pipeline.delivering import forwarding, writing
 from fairclock.cli.pipeline.intake import Intake
 from fairclock.cli.pipeline.parts import Pipeline
@@ -17,10 +23,10 @@ from fairclock.store.dsn import parse_dsn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-    from threading import Event
 
     from starlette.routing import Route
 
+    from collectors.gateway.syslog import SyslogReceiver
     from collectors.otlp.receiver import OtlpReceiver
     from fairclock.cli.configuration import Configuration
 
@@ -31,12 +37,11 @@ def running(
     *,
     collectors: Collection[str],
     dsn: str | None,
-    stop: Event,
     takes_frames: bool = False,
 ) -> Iterator[Pipeline]:
     """Run what the settings say until the end of ``with``; frames go into the store at `dsn`, or are forwarded.
 
-    `stop` is set where a part fails. `collectors` are "gateway" and "otlp".
+    `collectors` are "gateway" and "otlp".
     """
     if "gateway" in collectors:
         require_logs(settings.gateway)
@@ -60,10 +65,14 @@ def running(
             pipeline.receiver = stack.enter_context(receiver)
             pipeline.announcements.append(_receiving(receiver, destination))
         if "gateway" in collectors and settings.gateway.files:
-            followed = FollowedFiles(settings.gateway, pipeline.intake, directory=directory, failed=stop.set)
+            followed = FollowedFiles(settings.gateway, pipeline.intake, directory=directory)
             pipeline.tail = stack.enter_context(followed)
             names = ", ".join(str(path) for path in settings.gateway.files)
             pipeline.announcements.append(f"following {names}; into {destination}")
+        if "gateway" in collectors and receives_syslog(settings.gateway):
+            syslog = make_syslog_receiver(settings.gateway, pipeline.intake)
+            pipeline.syslog = stack.enter_context(syslog)
+            pipeline.announcements.append(_receiving_syslog(syslog, destination))
         if settings.http.address != "off":
             _answer(pipeline, settings, stack, takes_frames=takes_frames)
         yield pipeline
@@ -107,3 +116,9 @@ def _receiving(receiver: OtlpReceiver, destination: str) -> str:
     if receiver.http_address is not None:
         places.append(f"HTTP on http://{receiver.http_address}/v1/traces")
     return f"receiving OTLP spans: {', '.join(places)}; into {destination}"
+
+
+def _receiving_syslog(syslog: SyslogReceiver, destination: str) -> str:
+    addresses = {"UDP": syslog.udp_address, "TCP": syslog.tcp_address}
+    places = [f"{name} on {address}" for name, address in addresses.items() if address is not None]
+    return f"receiving syslog: {', '.join(places)}; into {destination}"
