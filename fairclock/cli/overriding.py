@@ -37,17 +37,15 @@ def overridden(settings: Model, flags: Mapping[str, Any]) -> Model:
     try:
         return type(settings).model_validate(tree)
     except ValidationError as errors:
-        raise _wrong(errors.errors(include_url=False)[0], given) from errors
+        raise _wrong(errors.errors(include_url=False)[0]) from errors
 
 
-def _wrong(error: ErrorDetails, given: Mapping[str, Any]) -> UsageError:
-    path = [step for step in error["loc"] if isinstance(step, str)]
-    name = _STEP.join(path)
-    near = next((flag for flag in given if flag == name or flag.startswith(name + _STEP)), name)
+def _wrong(error: ErrorDetails) -> UsageError:
+    name = _STEP.join(step for step in error["loc"] if isinstance(step, str))
     context = error.get("ctx", {})
     is_shown = isinstance(error["input"], str) and not context.get("secret", False)
     return UsageError(
-        _option(near),
+        _option(name),
         str(context.get("problem", error["msg"])),
         found=error["input"] if is_shown else None,
         remedy=str(context["remedy"]) if "remedy" in context else None,
