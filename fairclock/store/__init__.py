@@ -42,6 +42,7 @@ class Store:
     def __init__(self, connection: Connection) -> None:
         """Use `open_store` instead."""
         self._connection = connection
+        self._is_swept = False
 
     def __enter__(self) -> Self:
         """Return the store itself."""
@@ -120,6 +121,9 @@ class Store:
         """Store a batch of lines; returns once it is committed. Storing it again adds nothing."""
         if not batch.lines:
             return IngestCounts()
+        if not self._is_swept:
+            self._steady(lambda: batches.drop_abandoned_stages(self._connection))
+            self._is_swept = True
         return self._steady(lambda: batches.ingest(self._connection, batch))
 
     def keep_dead_letters(self, batch: LineBatch, *, reason: str) -> None:
@@ -189,6 +193,7 @@ def open_store(dsn: str) -> Store:
         if isinstance(address, EmbeddedAddress) and connection.is_holder:
             migrate(connection)
             batches.abandon_open_writes(connection)
+            batches.drop_abandoned_stages(connection, older_than_seconds=0)
         else:
             check(connection)
     except BaseException:
