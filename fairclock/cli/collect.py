@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from fairclock.cli.options import common_options, store_dsn
 from fairclock.cli.overriding import overridden
+from fairclock.cli.pipeline.memory import give_back_memory
 from fairclock.cli.pipeline.running import running
 from fairclock.cli.serving import announce, collecting_options, settings_of, stop_signal
 from fairclock.errors import UsageError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from fairclock.cli.configuration import Configuration
 
-_EVERY_SECONDS = 3600.0
+_GIVE_BACK_EVERY_SECONDS = 30.0
 _RANK = {ParameterSource.ENVIRONMENT: 1, ParameterSource.COMMANDLINE: 2}
 
 
@@ -92,8 +93,8 @@ def command(
     store = None if _is_forwarded(settings) else store_dsn(dsn, config)
     with stop_signal() as stop, running(settings, collectors=collectors, dsn=store) as pipeline:
         announce(pipeline.announcements, settings, quiet=quiet)
-        while not pipeline.wait(stop, _EVERY_SECONDS):
-            pass
+        while not pipeline.wait(stop, _GIVE_BACK_EVERY_SECONDS):
+            give_back_memory()
 
 
 def _is_forwarded(settings: Configuration) -> bool:
