@@ -25,7 +25,7 @@ def read(dsn, contract, month):
     window = Interval(start=datetime(2026, 9, 1, tzinfo=UTC), end=datetime(2026, 12, 1, tzinfo=UTC))
     with open_store(dsn) as store:
         as_of = store.watermark()
-        report = evaluate(store, load_contract(Path(contract)), month=month, as_of=as_of)
+        report = evaluate(store, load_contract(Path(contract)), month=month, as_of=as_of, software_version="tested", fonts=[])
         del report["as_of"], report["evidence"]["seals"]
         return {
             "lines": store.rows(Query(sql="SELECT request_id, k FROM gateway_requests FINAL ORDER BY 1, 2")),
