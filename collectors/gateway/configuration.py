@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from fairclock.config import FilePath, Listening, Section
 
 
@@ -18,7 +20,7 @@ class SyslogSection(Section):
 class GatewaySection(Section):
     """Where the gateway's log comes from."""
 
-    files: tuple[FilePath, ...] = ()
+    files: tuple[FilePath, ...] = Field(default=(), examples=[["/var/log/nginx/fairclock.log"]])
     """Log files that are followed; names may hold * and ?."""
 
     source: str = "gateway"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from exporters.forwarding.url import check_url
 from fairclock.config import FilePath, Section, refuse
@@ -12,13 +12,13 @@ from fairclock.errors import UsageError
 class ForwardSection(Section):
     """Where a sidecar without a store sends what it collects."""
 
-    to: str | None = None
+    to: str | None = Field(default=None, examples=["https://fairclock.example:8780"])
     """The address of ``fairclock up``: https://host:8780."""
 
-    token_file: FilePath | None = None
+    token_file: FilePath | None = Field(default=None, examples=["/etc/fairclock/token"])
     """The file that holds the token of this sidecar; it is read again whenever it is used."""
 
-    ca: FilePath | None = None
+    ca: FilePath | None = Field(default=None, examples=["/etc/fairclock/ca.pem"])
     """The certificates (PEM) by which the other side is known, in place of the system's."""
 
     plain_http: bool = False

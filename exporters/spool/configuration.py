@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from exporters.spool.spool import DEFAULT_SEGMENT_BYTES
 from fairclock.config import ByteCount, FilePath, Section, refuse
@@ -22,7 +22,7 @@ def _has_room(limit_bytes: int) -> int:
 class SpoolSection(Section):
     """What is collected and not delivered yet."""
 
-    directory: FilePath | None = None
+    directory: FilePath | None = Field(default=None, examples=["/var/lib/fairclock/spool"])
     """Its folder (default: in the store's folder, else in the user's data directory)."""
 
     limit: Annotated[ByteCount, AfterValidator(_has_room)] = DEFAULT_LIMIT_BYTES

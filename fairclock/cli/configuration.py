@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from collectors.gateway.configuration import GatewaySection
 from collectors.otlp.configuration import OtlpSection
@@ -22,10 +22,10 @@ class HttpSection(Section):
     address: Listening = "127.0.0.1:8780"
     """Where sidecars, health checks and Prometheus are answered, or off."""
 
-    certificate: FilePath | None = None
+    certificate: FilePath | None = Field(default=None, examples=["/etc/fairclock/up.pem"])
     """The certificate (PEM, with its chain) that makes it HTTPS."""
 
-    key: FilePath | None = None
+    key: FilePath | None = Field(default=None, examples=["/etc/fairclock/up.key"])
     """The key of the certificate (PEM)."""
 
     @model_validator(mode="after")
@@ -39,7 +39,7 @@ class LogSection(Section):
     """What long-running commands say on standard error."""
 
     format: Literal["text", "json"] = "text"
-    """One line each: key=value pairs behind a sentence, or a JSON object."""
+    """One line each: key=value pairs, or a JSON object."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     """From which level on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from fairclock.config import Section, refuse
 from fairclock.errors import UsageError
@@ -12,7 +12,7 @@ from fairclock.store.dsn import parse_dsn
 class StoreSection(Section):
     """Where the rows are kept."""
 
-    dsn: str | None = None
+    dsn: str | None = Field(default=None, examples=["chdb:///var/lib/fairclock"])
     """The store: chdb:///path or clickhouse://user:password@host:8123/database."""
 
     @field_validator("dsn")

@@ -24,7 +24,11 @@ def problems(text):
     return str(caught.value).splitlines()
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "{}\n"], ids=["empty", "a comment", "an empty mapping"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "# nothing\n", "{}\n", "store:\nhttp: null\n"],
+    ids=["empty", "a comment", "an empty mapping", "sections with nothing in them"],
+)
 def test_a_file_that_says_nothing_is_the_defaults(text):
     assert read(text) == Configuration() == load_configuration(None, Configuration)
 
