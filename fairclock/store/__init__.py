@@ -12,7 +12,7 @@ from fairclock.store.batches import IngestCounts, Kind, LineBatch
 from fairclock.store.connection import Connection
 from fairclock.store.dsn import EmbeddedAddress, ServerAddress, parse_dsn
 from fairclock.store.migrations import Migration, check, migrate
-from fairclock.store.query import Query
+from fairclock.store.query import Query, sql_file
 from fairclock.store.requests import REQUEST_COLUMNS, to_us
 
 if TYPE_CHECKING:
@@ -154,14 +154,12 @@ class Store:
         """Return what of `window` was read through by any source, as known at `as_of`: disjoint, in order."""
         found = self.rows(
             Query(
-                sql="SELECT DISTINCT covered_from, covered_to FROM covered WHERE kind = {kind:String}"
-                " AND toUnixTimestamp64Micro(stored_at) <= {as_of:Int64}"
-                " AND toUnixTimestamp64Micro(covered_from) < {end:Int64} AND toUnixTimestamp64Micro(covered_to) > {start:Int64}",
+                sql=sql_file("covered"),
                 parameters={
                     "kind": kind,
-                    "as_of": to_us(as_of),
-                    "start": to_us(window.start),
-                    "end": to_us(window.end),
+                    "as_of_us": to_us(as_of),
+                    "start_us": to_us(window.start),
+                    "end_us": to_us(window.end),
                 },
             )
         )

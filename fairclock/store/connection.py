@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import logging
+import re
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,6 +34,7 @@ _SESSION_SETTINGS: Mapping[str, object] = {
     "max_partitions_per_insert_block": 0,
 }
 _READ_ONLY_CODES = frozenset({164, 497})
+_HTTP_STATUS = re.compile(r"HTTP status (\d{3})")
 _CONNECT_SECONDS = 10
 _QUERY_SECONDS = 600
 
@@ -215,6 +217,17 @@ class Connection:
         if isinstance(error, OperationalError | OSError) and code is None:
             return StoreUnreachable(
                 where, "nobody answers", found=_reason(error), remedy="start it, or correct --dsn"
+            )
+        if code is None and (status := _HTTP_STATUS.search(text)):
+            return StoreError(
+                where,
+                "what answers there is no ClickHouse",
+                found=f"HTTP status {status[1]}",
+                remedy="correct --dsn",
+            )
+        if "EmbeddedServer already initialized" in text:
+            return StoreError(
+                where, "this process works on another folder already", remedy="close that store first"
             )
         if code in _READ_ONLY_CODES:
             return StoreReadOnly(

@@ -103,7 +103,7 @@ class Worker:
     ) -> tuple[bytes, Answer]:
         """Return the bytes of report.json and what the command said."""
         folder.mkdir(parents=True, exist_ok=True)
-        words = ["report", contract, "--month", month, "--format", "json", "-o", folder]
+        words: list[str | Path] = ["report", contract, "--month", month, "--format", "json", "-o", folder]
         answer = self.run(*words, *(["--as-of", as_of] if as_of else []))
         written = folder / f"{contract.stem}-{month}.json"
         assert written.exists(), answer
@@ -115,7 +115,9 @@ def said(answer: Answer) -> dict[str, int]:
     return json.loads(answer.out.strip().splitlines()[-1])  # type: ignore[no-any-return]
 
 
-def ingest(worker: Worker, kind: str, files: Sequence[Path], covers: tuple[str, str] | None = None) -> dict[str, int]:
+def ingest(
+    worker: Worker, kind: str, files: Sequence[Path], covers: tuple[str, str] | None = None
+) -> dict[str, int]:
     """Ingest `files` and return the counts."""
     words: list[str | Path] = ["ingest", kind, "--json"]
     if covers:

@@ -10,29 +10,24 @@ from typing import Any
 
 def differences(expected: Any, found: Any, path: str = "") -> list[str]:
     """Return where `found` is not `expected`; keys that the oracle does not know are not looked at."""
-    if isinstance(expected, dict):
-        if not isinstance(found, dict):
-            return [f"{path}: expected an object, found {found!r}"]
-        return [
-            line
-            for key, value in expected.items()
-            for line in differences(value, found.get(key, "nothing at all"), f"{path}.{key}")
-        ]
-    if isinstance(expected, list):
-        if not isinstance(found, list) or len(found) != len(expected):
-            return [f"{path}: expected {len(expected)} items, found {found!r}"]
-        return [
-            line
-            for number, value in enumerate(expected)
-            for line in differences(value, found[number], f"{path}[{value.get('name', value.get('clock', number))}]")
-        ]
-    if isinstance(expected, Fraction | float) and isinstance(found, int | Decimal) and not isinstance(found, bool):
+    lines: list[str] = []
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for key, value in expected.items():
+            lines += differences(value, found.get(key, "nothing at all"), f"{path}.{key}")
+    elif isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
+        for number, value in enumerate(expected):
+            name = next(iter(value.values())) if isinstance(value, dict) else number
+            lines += differences(value, found[number], f"{path}[{name}]")
+    elif not _equal(expected, found):
+        lines = [f"{path}: expected {_shown(expected)}, found {found!r}"]
+    return lines
+
+
+def _equal(expected: Any, found: Any) -> bool:
+    if isinstance(expected, Fraction | float):
         wanted = Fraction(repr(expected)) if isinstance(expected, float) else expected
-        if Fraction(found) == wanted:
-            return []
-    elif expected == found and type(expected) is type(found):
-        return []
-    return [f"{path}: expected {_shown(expected)}, found {found!r}"]
+        return type(found) in (int, Decimal) and Fraction(found) == wanted
+    return type(found) is type(expected) and bool(found == expected)
 
 
 def parsed(report: bytes) -> Any:

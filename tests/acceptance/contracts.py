@@ -61,7 +61,9 @@ def latency(name: str, clock: str, percentile: float, at_most: str, **more: Any)
     } | more
 
 
-def random_contract(random: Random, *, name: str, zone: str, tenants: list[str]) -> dict[str, Any]:
+def random_contract(
+    random: Random, *, name: str, zone: str, month: str, tenants: list[str]
+) -> dict[str, Any]:
     """Return a contract that uses every clause which is evaluated, drawn by `random`."""
     periods = {
         f"period{number}": [
@@ -101,7 +103,11 @@ def random_contract(random: Random, *, name: str, zone: str, tenants: list[str])
     return good_contract(
         id=name,
         customer={"name": "Several", "tenants": tenants},
-        term={"from": "2026-01-01", "to": "2026-12-31", "time_zone": zone},
+        term={
+            "from": random.choice(["2026-01-01", "2026-01-01", f"{month}-09"]),
+            "to": random.choice(["2026-12-31", "2026-12-31", f"{month}-27"]),
+            "time_zone": zone,
+        },
         scope={each: scope[each] for each in scoped},
         clock={"start": random.choice(["received", "received", "connected"])},
         outcomes=random.choice(
@@ -115,6 +121,11 @@ def random_contract(random: Random, *, name: str, zone: str, tenants: list[str])
             ]
         ),
         calendar=periods,
+        quota={
+            "requests_per_minute": random.choice([2, 5, 600]),
+            "tokens_per_minute": random.choice([1_000, 20_000, 10_000_000]),
+            "rejected_below": random.choice(["bad", "bad", "not_counted"]),
+        },
         objectives=objectives,
         insufficient={
             "below": random.choice([1, 20, 100]),

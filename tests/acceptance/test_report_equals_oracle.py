@@ -30,13 +30,38 @@ MONTHS = {
 }
 
 
-@pytest.fixture(params=MONTHS.values(), ids=MONTHS)
+ZONES = (
+    "UTC",
+    "Asia/Shanghai",
+    "Europe/Berlin",
+    "America/New_York",
+    "Asia/Kolkata",
+    "Australia/Lord_Howe",
+    "America/Havana",
+    "Pacific/Chatham",
+    "Asia/Beirut",
+)
+
+
+@pytest.fixture(params=list(MONTHS.values()), ids=list(MONTHS))
 def month(request: pytest.FixtureRequest, tmp_path: Path) -> InventedMonth:
     seed, zone, name = request.param
     return invent(tmp_path / "month", seed=seed, zone=zone, month=name)
 
 
 def test_every_figure_of_a_month_is_the_oracles(month: InventedMonth, tmp_path: Path) -> None:
+    _holds(month, tmp_path)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_every_figure_of_many_months_is_the_oracles(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    zone, number = random.choice(ZONES), random.randint(1, 10)
+    _holds(invent(tmp_path / "month", seed=seed, zone=zone, month=f"2026-{number:02d}"), tmp_path)
+
+
+def _holds(month: InventedMonth, tmp_path: Path) -> None:
     first, *others = month.contracts
     with Worker(f"chdb://{tmp_path}/store") as worker:
         month.ingest(worker)
@@ -107,4 +132,3 @@ def test_a_month_that_is_not_over_is_measured_up_to_as_of(tmp_path: Path) -> Non
         report, _ = worker.report(contract, name, tmp_path)
     assert month.differences(contract, report) == []
     assert 0.4 < json.loads(report)["coverage"]["gateway"] < 0.6
-

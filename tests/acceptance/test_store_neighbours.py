@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -162,13 +161,13 @@ def test_a_folder_that_takes_no_writes_is_told(existing: bool, dsn: str, log: Pa
     modes = {path: path.stat().st_mode for path in paths if not path.is_symlink()}
     try:
         for path, mode in modes.items():
-            os.chmod(path, mode & ~0o222)
+            path.chmod(mode & ~0o222)
         for words in (["ingest", "gateway", str(log)], ["query", "SELECT 1"]):
             answer = fairclock(*words, dsn=dsn, preexec_fn=_without_the_right_to_write_anywhere)
             is_refused(answer, str(folder), "cannot be written")
     finally:
         for path, mode in modes.items():
-            os.chmod(path, mode)
+            path.chmod(mode)
     assert fairclock("query", "SELECT 1", dsn=dsn).code == 0
 
 

@@ -94,7 +94,7 @@ class Traffic:
             "time_in_model_decode": decode_us,
             "time_in_model_inference": prefill_us + decode_us,
         }
-        attributes = [
+        attributes: list[tuple[str, dict[str, object]]] = [
             # a third of a microsecond more or less, as monotonic clocks have it
             (f"gen_ai.latency.{name}", {"doubleValue": us / SECOND + self.random.uniform(-3e-7, 3e-7)})
             for name, us in numbers.items()

@@ -65,9 +65,9 @@ def _us(instant: datetime) -> int:
     return round((instant - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000_000)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def given_store(tmp_path_factory: pytest.TempPathFactory) -> Generator[GivenRequests]:
-    """One engine for all tests here: a process can open only one folder."""
+    """One engine for a module: a process can open only one folder, and other modules have theirs."""
     folder: Path = tmp_path_factory.mktemp("store")
     with open_store(f"chdb://{folder}") as store:
         yield GivenRequests(store)

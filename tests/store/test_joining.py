@@ -273,3 +273,20 @@ def test_engine_tokens_fill_in_what_the_gateway_does_not_log(books):
         [engine_line(trace_id=trace(1))],
     )
     assert books.requests("prompt_tokens", "completion_tokens", "cached_tokens") == [(7, 50, None)]
+
+
+def test_of_many_repeats_within_a_minute_each_engine_row_finds_its_own(books):
+    """More than two neighbours on either side: what the engine keeps of the last two must be put in order."""
+    moments = [0.0, 0.8, 1.7, 2.9, 3.3, 6.0, 6.4, 7.9, 9.1, 12.0]
+    books.feed(
+        [gateway_line(at, request_time="0.300", upstream_response_time="0.300") for at in moments],
+        [
+            engine_line(
+                at + 0.004, queue=0.01 + number / 1000, prefill=0.02, decode=0.03, inference=0.05, e2e=0.2
+            )
+            for number, at in enumerate(moments)
+        ],
+    )
+    assert books.requests("engine", "queue_us") == [
+        ("joined", 10_000 + 1_000 * number) for number in range(len(moments))
+    ]

@@ -139,3 +139,16 @@ def test_instants_come_back_aware(books):
     ((received_at,),) = books.requests("received_at")
     assert received_at == later(0)
     assert received_at.tzinfo is not None
+
+
+def test_many_notes_of_coverage_read_as_their_union(store):
+    pieces = [Interval(start=later(5 * number), end=later(5 * number + 5)) for number in range(400)]
+    gap = Interval(start=later(3000), end=later(3001))
+    inside = Interval(start=later(7), end=later(9))
+    random.Random(3).shuffle(pieces)
+    store.cover(kind="gateway", source="a", intervals=pieces[:200])
+    store.cover(kind="gateway", source="b", intervals=[*pieces[200:], gap, inside, inside])
+    assert store.covered("gateway", DAY, store.watermark()) == [
+        Interval(start=later(0), end=later(2000)),
+        gap,
+    ]

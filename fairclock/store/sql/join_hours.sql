@@ -9,7 +9,7 @@
 WITH
     toInt64(3600000000) AS hour_us,
     toInt64(600000000) AS margin_us,   -- what is read around an hour
-    toInt64(300000000) AS reach_us,    -- how far apart a request and its engine row may lie
+    toInt64(300000000) AS reach_us,    -- how far apart a request and its engine row may lie if both are alone with their id
     toInt64(1000000) AS skew_us,       -- what the hosts' clocks may differ beyond the learned offset
     toInt64(2000) AS resolution_us,    -- what a gateway's milliseconds can hide
 
@@ -66,7 +66,7 @@ WITH
             trace_gateways > 0 AND trace_engines > 0 AS traced,
             if(traced, trace_key, id_key) AS key,
             -- the host's offset, learned where the trace leaves no doubt
-            if(is_gateway, 0, ifNull(quantileExactIf(0.5)(instant_us - trace_instant_us, trace_gateways = 1 AND trace_engines = 1)
+            if(is_gateway, 0, ifNull(quantileExactLowIf(0.5)(instant_us - trace_instant_us, trace_gateways = 1 AND trace_engines = 1)
                 OVER (PARTITION BY hour, is_gateway, instance), 0)) AS offset_us
         FROM by_trace
     ),
@@ -96,13 +96,18 @@ WITH
     reachable AS
     (
         SELECT
-            * EXCEPT (occurrence, logged_attempts),
-            two_earlier[-1] AS earlier,
-            two_later[-1] AS later,
+            * EXCEPT (occurrence, logged_attempts, two_earlier, two_later),
+            -- what the engine keeps of the last two is not in order
+            arraySort(one -> (one.at, one.hash, one.occurrence), two_earlier) AS sorted_earlier,
+            arraySort(one -> (one.at, one.hash, one.occurrence), two_later) AS sorted_later,
+            sorted_earlier[-1] AS earlier,
+            sorted_earlier[-2] AS before_earlier,
+            sorted_later[1] AS later,
+            sorted_later[2] AS after_later,
             at - earlier.at AS to_earlier_us,
             later.at - at AS to_later_us,
-            earlier.valid AND at - earlier.at <= reach_us AS has_earlier,
-            later.valid AND later.at - at <= reach_us AS has_later,
+            earlier.valid AS has_earlier,
+            later.valid AS has_later,
             traced AND gateways = 1 AS alone_in_trace
         FROM neighbours
         WHERE NOT is_gateway
@@ -124,11 +129,12 @@ WITH
             at BETWEEN target.received_us - skew_us AND target.done_us + skew_us AS fits,
             -- the next best is the neighbour on the other side, or the one behind the nearest
             least(
-                if(has_earlier AND NOT takes_earlier, to_earlier_us, reach_us),
-                if(has_later AND takes_earlier, to_later_us, reach_us),
-                if(takes_earlier AND two_earlier[-2].valid, at - two_earlier[-2].at, reach_us),
-                if(NOT takes_earlier AND two_later[-2].valid, two_later[-2].at - at, reach_us)) AS second_us,
-            alone_in_trace OR (gateways = 1 AND engines = 1) OR (fits AND second_us - nearest_us > resolution_us) AS accepted
+                if(has_earlier AND NOT takes_earlier, to_earlier_us, hour_us),
+                if(has_later AND takes_earlier, to_later_us, hour_us),
+                if(takes_earlier AND before_earlier.valid, at - before_earlier.at, hour_us),
+                if(NOT takes_earlier AND after_later.valid, after_later.at - at, hour_us)) AS second_us,
+            alone_in_trace OR (gateways = 1 AND engines = 1 AND nearest_us <= reach_us)
+                OR (fits AND second_us - nearest_us > resolution_us) AS accepted
         FROM nearest
     ),
     claims AS

@@ -23,7 +23,8 @@ Clauses = dict[str, Any]
 
 def read_contract(path: Path) -> Clauses:
     """Return the file with all numbers as the text that was written."""
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - it builds text only
+    clauses: Clauses = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    return clauses
 
 
 def duration_us(text: str) -> Fraction:
@@ -52,10 +53,17 @@ def period_us(contract: Clauses, month: str) -> tuple[int, int]:
     """Return the calendar month in the contract's zone, cut to its term; half open."""
     zone = ZoneInfo(contract["term"]["time_zone"])
     year, number = (int(part) for part in month.split("-"))
-    first = date(year, number, 1)
-    after = date(year + number // 12, number % 12 + 1, 1)
-    begin = max(first, date.fromisoformat(contract["term"]["from"]))
-    end = min(after, date.fromisoformat(contract["term"]["to"]) + timedelta(days=1))
+    first = _instant(date(year, number, 1), timedelta(), zone, last=False)
+    after = _instant(date(year + number // 12, number % 12 + 1, 1), timedelta(), zone, last=False)
+    begin, end = term_us(contract)
+    return max(first, begin), min(after, end)
+
+
+def term_us(contract: Clauses) -> tuple[int, int]:
+    """Return the term, its last day included; half open."""
+    zone = ZoneInfo(contract["term"]["time_zone"])
+    begin = date.fromisoformat(contract["term"]["from"])
+    end = date.fromisoformat(contract["term"]["to"]) + timedelta(days=1)
     return _instant(begin, timedelta(), zone, last=False), _instant(end, timedelta(), zone, last=False)
 
 

@@ -135,8 +135,6 @@ def _undecorated(request_id: str) -> tuple[str, int]:
 
 
 def _trace(text: str) -> str | None:
-    if re.fullmatch(r"[0-9a-fA-F]{32}", text):
-        trace = text.lower()
-    else:  # protobuf's own JSON writes bytes in base64
-        trace = base64.b64decode(text).hex()
+    in_hex = re.fullmatch(r"[0-9a-fA-F]{32}", text)
+    trace = text.lower() if in_hex else base64.b64decode(text).hex()  # protobuf's own JSON has base64
     return trace if len(trace) == 32 and trace.strip("0") else None

@@ -123,9 +123,7 @@ def _logged(line: bytes) -> Logged | None:
     )
 
 
-def _outcome(
-    status: int, *, completion: object, limited: bool, substituted: bool, incomplete: bool
-) -> str:
+def _outcome(status: int, *, completion: object, limited: bool, substituted: bool, incomplete: bool) -> str:
     """Return the first line of DESIGN 2's table that matches."""
     good = 200 <= status <= 299
     table = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import median
+from statistics import median_low
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Joined:
     first_token_us: int | None = None
     decode_tokens: int | None = None
     prompt_tokens: int | None = None
+    completion_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ class _Claim:
 
 
 def join(logged: Sequence[Logged], spans: Sequence[Span]) -> list[Joined]:
-    """Join hour by hour; an hour sees the rows from 10 minutes before it to 20 minutes after it."""
+    """Join hour by hour; an hour sees the rows from 10 minutes before it to 10 minutes after it."""
     rows, engine = _by_hour(logged, lambda row: row.received_us), _by_hour(spans, lambda row: row.arrived_us)
     joined: list[Joined] = []
     for hour in sorted(rows):
@@ -85,23 +86,21 @@ def _join_window(window: list[Logged], spans: list[Span]) -> list[Joined]:
             continue
         for span in claimants:
             arrived = span.arrived_us - offsets.get(span.instance, Fraction(0))
-            number, clear = _choose(key, arrived, window, candidates, only=len(claimants) == 1)
-            if number is None:
+            chosen, clear = _choose(key, arrived, window, candidates, only=len(claimants) == 1)
+            if chosen is None:
                 continue
             if clear:
                 unique = key[0] == "trace" and len(candidates) == 1
-                claims[number].append(_Claim(span=span, arrived_us=arrived, by_unique_trace=unique))
+                claims[chosen].append(_Claim(span=span, arrived_us=arrived, by_unique_trace=unique))
             else:
-                doubtful.add(number)
+                doubtful.add(chosen)
     return [
-        Joined(logged=row, engine="ambiguous", prompt_tokens=row.prompt_tokens)
-        if number in doubtful
-        else _measured(row, claims.get(number, []))
+        _unjoined(row, "ambiguous") if number in doubtful else _measured(row, claims.get(number, []))
         for number, row in enumerate(window)
     ]
 
 
-def _key(trace: str | None, request_id: str, shared: set[str | None]) -> Key:
+def _key(trace: str | None, request_id: str, shared: set[str]) -> Key:
     return ("trace", trace) if trace and trace in shared else ("id", request_id)
 
 
@@ -113,7 +112,7 @@ def _offsets(
         if key[0] == "trace" and len(spans) == 1 and len(requests[key]) == 1:
             lead = spans[0].arrived_us - window[requests[key][0]].forwarding_us
             leads[spans[0].instance].append(Fraction(lead))
-    return {instance: median(each) for instance, each in leads.items()}
+    return {instance: median_low(each) for instance, each in leads.items()}
 
 
 def _choose(
@@ -127,7 +126,9 @@ def _choose(
             return single, True
     distances = sorted((abs(arrived - window[number].forwarding_us), number) for number in candidates)
     nearest = distances[0][1]
-    assert len(distances) == 1 or distances[0][0] != distances[1][0], "no document says which of two is nearest"
+    assert len(distances) == 1 or distances[0][0] != distances[1][0], (
+        "no document says which of two is nearest"
+    )
     row = window[nearest]
     if not row.received_us - _SLACK_US <= arrived <= row.responded_us + _SLACK_US:
         return None, False
@@ -136,18 +137,18 @@ def _choose(
 
 def _measured(row: Logged, claims: list[_Claim]) -> Joined:
     if not claims:
-        return Joined(logged=row, prompt_tokens=row.prompt_tokens)
+        return _unjoined(row, "none")
     attempts = _attempts(claims)
     if not all(claim.by_unique_trace for claim in claims) and len(attempts) > max(1, row.upstreams):
-        return Joined(logged=row, engine="ambiguous", prompt_tokens=row.prompt_tokens)
+        return _unjoined(row, "ambiguous")
     last_sequences = [_last(each) for each in attempts]
     final = last_sequences[-1]
     earlier = sum(span.queue_us for span in last_sequences[:-1] if not span.impossible)
     network = row.end_to_end_us - final.end_to_end_us - earlier
     if final.impossible or network < -_NOISE_US:
-        return Joined(logged=row, engine="quarantined", prompt_tokens=row.prompt_tokens)
+        return _unjoined(row, "quarantined")
     prompts = {claim.span.index: claim.span.prompt_tokens for claim in attempts[-1]}
-    counted = None if None in prompts.values() else sum(prompts.values())  # type: ignore[arg-type]
+    answers = [claim.span.completion_tokens for each in attempts for claim in each]
     first = final.first_token_us
     return Joined(
         logged=row,
@@ -159,8 +160,23 @@ def _measured(row: Logged, claims: list[_Claim]) -> Joined:
         network_us=network,
         first_token_us=None if first is None or row.forwarded_us is None else row.forwarded_us + first,
         decode_tokens=final.completion_tokens,
-        prompt_tokens=counted if row.prompt_tokens is None else row.prompt_tokens,
+        prompt_tokens=_sum(prompts.values()) if row.prompt_tokens is None else row.prompt_tokens,
+        completion_tokens=_sum(answers) if row.completion_tokens is None else row.completion_tokens,
     )
+
+
+def _unjoined(row: Logged, engine: str) -> Joined:
+    return Joined(
+        logged=row,
+        engine=engine,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+    )
+
+
+def _sum(tokens: Iterable[int | None]) -> int | None:
+    known = [each for each in tokens if each is not None]
+    return sum(known) if known else None
 
 
 def _last(sequences: list[_Claim]) -> Span:
@@ -181,6 +197,6 @@ def _attempts(claims: list[_Claim]) -> list[list[_Claim]]:
             for instance, at in starts
             if instance == claim.span.instance and at <= claim.arrived_us
         ]
-        if before:
-            starts[max(before, key=lambda start: start[1])].append(claim)
+        own = max(before, key=lambda start: start[1]) if before else min(starts, key=lambda start: start[1])
+        starts[own].append(claim)
     return [starts[start] for start in sorted(starts, key=lambda start: start[1])]

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tests.acceptance.oracle.contract import Clauses, duration_us, in_period, ratio
+from tests.acceptance.oracle.ranking import in_seconds, nearest_rank, ranks_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,6 +38,7 @@ class Case:
     row: Joined
     outcome: str
     handshake_us: int
+    below_quota: bool = False
 
     @property
     def end_to_end_us(self) -> int:
@@ -65,7 +67,9 @@ class Case:
         elif name == "time_to_first_token":
             value = row.first_token_us
         elif name == "time_per_output_token" and row.decode_tokens is not None and row.decode_tokens > 1:
-            value = -(-row.decode_us // (row.decode_tokens - 1))  # microseconds are whole; up, against the provider
+            value = -(
+                -row.decode_us // (row.decode_tokens - 1)
+            )  # microseconds are whole; up, against the provider
         return None if value is None else Fraction(value)
 
 
@@ -92,9 +96,7 @@ def tally(objective: Clauses, cases: Iterable[Case], contract: Clauses) -> Tally
                 counted.unknown += 1
             else:
                 counted.values.append(value)
-        elif case.outcome in OVER or (
-            case.outcome == "client_aborted" and case.end_to_end_us > threshold
-        ):
+        elif case.outcome in OVER or (case.outcome == "client_aborted" and case.end_to_end_us > threshold):
             counted.unanswered += 1
     return counted
 
@@ -121,9 +123,7 @@ def _admits(case: Case, name: str, condition: Any) -> bool:
     )
 
 
-def judge(
-    *, over: int, n: int, allowed: Fraction, contract: Clauses, coverage: Fraction | None
-) -> str:
+def judge(*, over: int, n: int, allowed: Fraction, contract: Clauses, coverage: Fraction | None) -> str:
     """Return the verdict: enough of them, not too many over, and measured at all."""
     insufficient = contract["insufficient"]
     if n < int(insufficient["below"]):
@@ -146,7 +146,6 @@ def latency_line(
     last = counted.unanswered + (counted.unknown if bad else 0)
     n = len(counted.values) + last
     over = sum(value > threshold for value in counted.values) + last
-    rank = -(-percentile * n // 100)
     ordered = sorted(counted.values)
     gateway, engine = coverage["gateway"], coverage["engine"]
     lower = None if gateway is None or engine is None else min(gateway, engine)
@@ -158,7 +157,11 @@ def latency_line(
         "n": n,
         "violations": over,
         "unknown": counted.unknown,
-        "value": ordered[rank - 1] / 1_000_000 if 0 < rank <= len(ordered) else None,
+        "allowed": (100 - percentile) * n // 100,
+        "good": n - over,
+        "bad": over,
+        "value": in_seconds(ordered, nearest_rank(percentile, n)),
+        "interval": [in_seconds(ordered, rank) for rank in ranks_around(percentile, n)] if n else None,
         "verdict": judge(
             over=over,
             n=n,
@@ -174,14 +177,20 @@ def availability_line(
 ) -> dict[str, Any]:
     """Return what report.json says of a `request_ratio` objective."""
     target = ratio(objective["availability"]["target"])
-    outcomes = [case.outcome for case in chosen(objective, cases, contract)]
-    good, bad = outcomes.count("ok"), sum(outcome in BAD for outcome in outcomes)
+    counted = chosen(objective, cases, contract)
+    good = sum(case.outcome == "ok" for case in counted)
+    bad = sum(
+        case.outcome in BAD or (case.outcome == "quota_rejected" and case.below_quota) for case in counted
+    )
     return {
         "name": objective["name"],
         "threshold": float(target),
         "n": good + bad,
         "violations": bad,
         "unknown": 0,
+        "allowed": (1 - target) * (good + bad) // 1,
+        "good": good,
+        "bad": bad,
         "value": float(Fraction(good, good + bad)) if good + bad else None,
         "verdict": judge(
             over=bad, n=good + bad, allowed=1 - target, contract=contract, coverage=coverage["gateway"]
