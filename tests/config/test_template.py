@@ -1,6 +1,7 @@
 """``fairclock init``: a file that changes nothing, and explains everything that could be changed."""
 
 import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -62,3 +63,8 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path):
     assert isinstance(again, UsageError)
     assert str(again) == f"{path}: is there already; name another file, or - to see what would be written"
     assert "cannot be written (No such file or directory)" in str(run(str(tmp_path / "no" / "x")).exception)
+
+
+def test_the_page_on_operations_shows_it_as_it_is():
+    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    assert f"```yaml\n{template(Configuration)}```\n" in page
