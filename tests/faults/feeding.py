@@ -11,6 +11,9 @@ from tests.faults import traffic
 from tests.tailing.rig import Written, compress
 
 
+LONGEST_PAUSE_SECONDS = 0.05
+
+
 class Feeder(threading.Thread):
     """Deal with the requests from 0 to what `allow` says, in its own time."""
 
@@ -35,9 +38,11 @@ class Feeder(threading.Thread):
 
     def run(self):
         try:
+            pause = threading.Event()
             while (end := self._next()) is not None:
                 self.feed(self.done, end)
                 self.done = end
+                pause.wait(self.random.uniform(0, LONGEST_PAUSE_SECONDS))
         except BaseException as failure:
             self.failure = failure
             raise
@@ -52,7 +57,7 @@ class Feeder(threading.Thread):
 class Gateway(Feeder):
     """Append lines in pieces that end anywhere, and rotate the log now and then."""
 
-    def __init__(self, path, *, seed, lines_a_file, most=200):
+    def __init__(self, path, *, seed, lines_a_file, most=40):
         super().__init__(seed=seed)
         self.log = Written(path)
         self.lines_a_file = lines_a_file
@@ -83,7 +88,7 @@ class Gateway(Feeder):
 class Engine(Feeder):
     """Post spans and, like the OpenTelemetry SDK, post them again until they are taken."""
 
-    def __init__(self, url, *, seed, most=100, pause_seconds=0.1):
+    def __init__(self, url, *, seed, most=40, pause_seconds=0.1):
         super().__init__(seed=seed)
         self.url = url
         self.largest = most

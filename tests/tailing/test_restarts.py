@@ -93,6 +93,26 @@ def test_time_is_covered_across_a_rotation_while_down_only_where_nothing_can_hav
     assert rig.covered == covered
 
 
+@pytest.mark.parametrize(
+    ("name", "covered"),
+    [
+        ("renamed", [(1, 19)]),
+        ("renamed and compressed", [(1, 19)]),
+        ("copied and truncated", [(1, 3), (8, 9), (12, 13), (18, 19)]),
+    ],
+)
+def test_time_is_covered_across_several_rotations_while_down_as_across_one(rig, log, name, covered):
+    log.write(lines(1, 2))
+    rig.poll().stop()
+    log.write(lines(3))
+    for first in (8, 12, 18):
+        ROTATIONS[name](log)
+        log.write(lines(first, first + 1))
+    rig.start().poll()
+    arrived(rig, 1, 2, 3, 8, 9, 12, 13, 18, 19)
+    assert rig.covered == covered
+
+
 def test_a_log_that_is_gone_when_the_tail_comes_back_is_lost_and_leaves_a_gap(rig, log, caplog):
     log.write(lines(1, 2))
     rig.poll().stop()

@@ -123,15 +123,19 @@ class FollowedLog:
             self._complain(self.path, str(problem))
             return
         self._complaints.pop(self.path, None)
+        shown = self._shown = content.stat()  # it may have been rotated since it was seen
+        if self._is_held(shown):
+            content.close()
+            return
         truncated = any(each.state is State.WANTED and each.is_file(shown) for each in self.generations)
-        if self._taken_up(self.path, content):
+        if self._taken_up(self.path, content) is not None:
             return
         before = self.generations[-1] if self.generations else None
         if before is not None and before.content is not None and before.prints.found_in(content):
             # A copy took the place of the file: what was read of the one was read of the other.
             self.generations.append(before.fork(self.path, content))
             return
-        self._scan(now_us)
+        self._scan(now_us, truncated=truncated)
         follows = not truncated and not self._is_unclear and self._goes_on()
         self.generations.append(Generation(name=self.path, content=content, follows=follows))
 
@@ -139,8 +143,8 @@ class FollowedLog:
         """Return whether a generation that is put behind the last one follows it without a gap."""
         return bool(self.generations) and self.generations[-1].content is not None
 
-    def _taken_up(self, name: str, content: Content) -> bool:
-        """Go on in `content` where a generation goes on that is looked for, or that had come to an end."""
+    def _taken_up(self, name: str, content: Content) -> Generation | None:
+        """Return the generation that goes on in `content`: one that is looked for, or that had come to an end."""
         stat = content.stat()
         for generation in reversed(self.generations):
             if generation.content is not None:
@@ -149,10 +153,10 @@ class FollowedLog:
             if generation.offset == 0:
                 if generation.state is State.WANTED and same_file:
                     generation.begin(name, content)
-                    return True
+                    return generation
             elif (generation.state is State.WANTED or same_file) and generation.attach(name, content):
-                return True
-        return False
+                return generation
+        return None
 
     def _severed(self, generation: Generation, now_us: int) -> None:
         """Note that the open file of `generation` holds another one now, and look for the old one's bytes."""
@@ -171,8 +175,11 @@ class FollowedLog:
         self._judged = {key: copied for key, copied in self._judged.items() if copied is not generation}
         self._scan(now_us)
 
-    def _scan(self, now_us: int) -> None:
-        """Look at the rotated files: for what is wanted, for what came and went unseen, for what grew again."""
+    def _scan(self, now_us: int, *, truncated: bool = False) -> None:
+        """Look at the rotated files: for what is wanted, for what came and went unseen, for what grew again.
+
+        `truncated`: they are copies that were made before a truncation, and lines between the two may be lost.
+        """
         self._scanned_us = now_us
         self._is_unclear = False
         for file in earlier_files(self.path):
@@ -182,12 +189,12 @@ class FollowedLog:
             if any(file.stat.st_size <= each.largest_size for each in finished):
                 continue
             if finished or file.stat.st_mtime_ns >= self._floor_ns:
-                self._judge(file)
+                self._judge(file, truncated=truncated)
 
     def _is_shown(self, stat: os.stat_result) -> bool:
         return self._shown is not None and os.path.samestat(self._shown, stat)
 
-    def _judge(self, file: EarlierFile) -> None:
+    def _judge(self, file: EarlierFile, *, truncated: bool) -> None:
         """Take `file` for a generation, a known one or a new one, or for a copy of one."""
         try:
             content = open_earlier(file.path)
@@ -195,7 +202,9 @@ class FollowedLog:
             self._is_unclear = True
             self._complain(file.path, str(problem))
             return
-        if self._taken_up(file.path, content):
+        taken_up = self._taken_up(file.path, content)
+        if taken_up is not None:
+            taken_up.retired = True  # what comes after it goes behind it, and follows
             return
         copied = next((each for each in self.generations if each.holds(content)), None)
         if copied is not None:
@@ -204,7 +213,7 @@ class FollowedLog:
             return
         current = next((each for each in self.followed if not each.retired), None)
         at = len(self.generations) if current is None else self.generations.index(current)
-        follows = current is None and self._goes_on()
+        follows = current is None and not truncated and self._goes_on()
         fresh = Generation(name=file.path, content=content, follows=follows)
         fresh.retired = True
         self.generations.insert(at, fresh)
