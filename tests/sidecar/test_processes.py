@@ -40,6 +40,7 @@ class Site:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.logged = 0
+        self.began = int(time.time()) - 3600
 
     def up(self, *words):
         listening = ("--listen", f"127.0.0.1:{self.port}", "--grpc", "off", "--http", "127.0.0.1:0")
@@ -65,7 +66,7 @@ class Site:
             for _ in range(count):
                 self.logged += 1
                 line = {
-                    "time": f"{1_790_856_000 + self.logged}.000",
+                    "time": f"{self.began + self.logged}.000",
                     "request_time": "0.100",
                     "status": "200",
                     "request_id": f"r{self.logged}",
@@ -84,6 +85,8 @@ def site(tmp_path):
 
 def test_a_sidecar_needs_no_store_and_what_it_collects_arrives(site):
     site.request(200)
+    with site.log.open("a") as log:
+        log.write("no JSON at all\n")
     with site.up() as up:
         site.make_token()
         with site.sidecar("--listen", "127.0.0.1:0", collectors=("gateway", "otlp")) as sidecar:
@@ -95,12 +98,21 @@ def test_a_sidecar_needs_no_store_and_what_it_collects_arrives(site):
             own = figures(sidecar.says(ANSWERING)[1])
             assert own["fairclock_forwarded_frames_total"] >= 2
             assert own["fairclock_forwarding"] == 1
-            assert own["fairclock_tail_lines_total"] == 200
+            assert own["fairclock_tail_lines_total"] == 201
             assert sidecar.stop() == 0
             assert "level=" not in sidecar.said
+        now = figures(site.url)
+        assert now['fairclock_rows_total{kind="gateway",outcome="dead_letter",source="gateway"}'] == 1
         assert up.stop() == 0
         assert "level=" not in up.said
     assert site.counted("gateway_requests") == (200, 200)
+    with site.up():
+        now = figures(site.url)
+    (reason,) = [name for name in now if name.startswith("fairclock_dead_letters")]
+    assert now[reason] == 1
+    assert 'kind="gateway"' in reason
+    age = now['fairclock_newest_row_age_seconds{kind="gateway",source="gateway"}']
+    assert -1 < time.time() - (site.began + 200) - age < 60
 
 
 def test_kills_on_both_sides_lose_nothing_and_double_nothing(site):
