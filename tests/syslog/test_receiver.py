@@ -38,7 +38,9 @@ class Delivered:
 
     def wait_for(self, count):
         with self.changed:
-            assert self.changed.wait_for(lambda: self.rows.total() >= count, PATIENCE_SECONDS), self.rows.total()
+            assert self.changed.wait_for(lambda: self.rows.total() >= count, PATIENCE_SECONDS), (
+                self.rows.total()
+            )
 
 
 @pytest.fixture
@@ -151,7 +153,9 @@ def test_datagrams_that_find_no_room_are_counted(receiver, delivered, caplog):
         sent += 100
         assert sent < 100_000
     delivered.refusing = None
-    while receiver.statistics().waiting_bytes or receiver.statistics().lines + receiver.statistics().lost < sent:
+    while (
+        receiver.statistics().waiting_bytes or receiver.statistics().lines + receiver.statistics().lost < sent
+    ):
         time.sleep(0.01)
     statistics = receiver.statistics()
     assert statistics.lines + statistics.lost == sent
@@ -171,7 +175,9 @@ def test_another_error_of_a_delivery_is_a_failure(receiver, delivered):
 @pytest.mark.parametrize("option", ["udp", "tcp"])
 def test_an_occupied_port_is_one_sentence(receiver, delivered, option):
     taken = str(getattr(receiver, f"{option}_address"))
-    with pytest.raises(UsageError, match=rf"--syslog-{option}: cannot listen on {taken} \(Address already in use\)"):
+    with pytest.raises(
+        UsageError, match=rf"--syslog-{option}: cannot listen on {taken} \(Address already in use\)"
+    ):
         SyslogReceiver(delivered, source="gateway", **{option: taken})
 
 
@@ -204,12 +210,13 @@ def covered(*steps):
     framing, stream, union = Framing(source="gateway", log_format="nginx-json"), Stream(), []
     for seconds, numbers in steps:
         received = (
-            Loss() if numbers is None else Received(stream=stream, messages=[message(each) for each in numbers])
+            Loss()
+            if numbers is None
+            else Received(stream=stream, messages=[message(each) for each in numbers])
         )
-        for frame in framing.frames([received], now_us=NOW_US, monotonic_seconds=seconds):
-            if frame.covered is not None:
-                union.append(tuple((each - EPOCH_US) // 100_000 for each in frame.covered))
-    return union
+        frames = framing.frames([received], now_us=NOW_US, monotonic_seconds=seconds)
+        union += [frame.covered for frame in frames if frame.covered is not None]
+    return [((start - EPOCH_US) // 100_000, (end - EPOCH_US) // 100_000) for start, end in union]
 
 
 @pytest.mark.parametrize(
@@ -217,13 +224,19 @@ def covered(*steps):
     [
         pytest.param([(0, [1, 5])], [(1, 5)], id="from line to line"),
         pytest.param([(0, [1]), (3600, [30_000])], [(1, 30_000)], id="silence that was listened to"),
-        pytest.param([(0, [1, 30_000])], [], id="a month that was not listened to is not covered by one old line"),
+        pytest.param(
+            [(0, [1, 30_000])], [], id="a month that was not listened to is not covered by one old line"
+        ),
         pytest.param([(0, [1, 2]), (1, None), (2, [8, 9])], [(1, 2), (8, 9)], id="what was lost is a gap"),
         pytest.param(
-            [(0, [1]), (7000, None), (7001, [2]), (7002, [30_000])], [], id="listening begins anew after a loss"
+            [(0, [1]), (7000, None), (7001, [2]), (7002, [30_000])],
+            [],
+            id="listening begins anew after a loss",
         ),
         pytest.param([(0, [1, 2, 40_000 * 10])], [(1, 2)], id="a time that has not come is no time"),
-        pytest.param([(0, [1, 2, 30_000, 30_001])], [(1, 2), (30_000, 30_001)], id="two pieces are two frames"),
+        pytest.param(
+            [(0, [1, 2, 30_000, 30_001])], [(1, 2), (30_000, 30_001)], id="two pieces are two frames"
+        ),
     ],
 )
 def test_event_time_that_was_listened_to_is_covered(steps, expected):
@@ -251,7 +264,8 @@ def test_a_loss_is_noted_between_what_came_before_and_after(delivered):
     backlog.add(stream, [message(8), message(9)])
     backlog.start()
     backlog.stop()
-    assert [
-        tuple((each - EPOCH_US) // 100_000 for each in frame.covered) for frame in delivered.frames
-    ] == [(1, 2), (8, 9)]
+    assert [tuple((each - EPOCH_US) // 100_000 for each in frame.covered) for frame in delivered.frames] == [
+        (1, 2),
+        (8, 9),
+    ]
     assert backlog.statistics(0).lost == 3

@@ -18,7 +18,8 @@ def main(log, folder):
             [log], source="gateway", checkpoint_directory=Path(folder) / "tails", deliver=spool.append
         ) as tail,
     ):
-        print("following", flush=True)
+        sys.stdout.write("following\n")
+        sys.stdout.flush()
         tail.run(threading.Event(), now_us=lambda: time.time_ns() // 1000)
 
 

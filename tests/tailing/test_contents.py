@@ -70,10 +70,10 @@ def test_a_hole_left_by_a_writer_that_keeps_its_place_after_a_truncation(rig):
 
 def test_nuls_at_the_end_are_not_read_past_since_they_may_become_something(rig, log):
     log.write(lines(1))
-    at = os.path.getsize(rig.path)
+    at = rig.path.stat().st_size
     os.truncate(rig.path, at + len(lines(2, 3)))
     rig.poll()
-    with open(rig.path, "r+b") as file:
+    with rig.path.open("r+b") as file:
         file.seek(at)
         file.write(lines(2, 3))
     rig.poll()

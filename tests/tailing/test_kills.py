@@ -89,7 +89,9 @@ def test_kills_lose_nothing_and_double_nothing(tmp_path, kills):
     (tmp_path / "logs").mkdir()
     path, choose = tmp_path / "logs" / "access.log", random.Random(kills)
     first = start(path, tmp_path)
-    while not (tmp_path / "tails" / "tail.json").exists():  # from then on it is known since when it is followed
+    while not (
+        tmp_path / "tails" / "tail.json"
+    ).exists():  # from then on it is known since when it is followed
         assert first.poll() is None
         time.sleep(0.01)
     first.kill()

@@ -92,7 +92,10 @@ def test_what_was_counted_of_bytes_that_were_not_the_logs_is_undone(most):
     file.add(piece)
     numbering.number(list(piece), buckets, start=file.size, read_again=file.read_again)
     numbering.rewind(file.size)
-    assert numbering.number(list(piece), buckets, start=file.size, read_again=file.read_again) == [(0, 1), (1, 1)]
+    assert numbering.number(list(piece), buckets, start=file.size, read_again=file.read_again) == [
+        (0, 1),
+        (1, 1),
+    ]
 
 
 @given(st.lists(st.integers(0, 10_000), max_size=200))

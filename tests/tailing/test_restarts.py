@@ -1,9 +1,11 @@
 """A tail that was stopped or killed goes on where it was, wherever the bytes lie by now."""
 
 import os
+from pathlib import Path
 
 import pytest
 
+from collectors.gateway.tailing.earlier_files import earlier_files
 from tests.tailing.rig import Written, compress, imported, lines
 from tests.tailing.test_rotation import arrived
 
@@ -113,6 +115,22 @@ def test_time_is_covered_across_several_rotations_while_down_as_across_one(rig, 
     assert rig.covered == covered
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["access.log.10.gz", "access.log.2", "access.log.1"],
+        ["access.3.log", "access.2.log", "access.1.log"],
+        ["access.log-20261006", "access.log-20261007.gz", "access.log-20261008"],
+    ],
+    ids=["falling number", "falling number before the extension", "date"],
+)
+def test_rotated_files_last_written_at_the_same_instant_are_ordered_by_their(tmp_path, names):
+    for name in reversed(names):
+        (tmp_path / name).write_bytes(b"x")
+        os.utime(tmp_path / name, (1, 1))
+    assert [Path(file.path).name for file in earlier_files(str(tmp_path / "access.log"))] == names
+
+
 def test_a_log_that_is_gone_when_the_tail_comes_back_is_lost_and_leaves_a_gap(rig, log, caplog):
     log.write(lines(1, 2))
     rig.poll().stop()
@@ -152,9 +170,11 @@ def test_a_gzip_that_breaks_off_gives_what_it_has_and_is_counted_as_lost(rig, lo
     os.utime(squeezed, ns=(status.st_atime_ns, status.st_mtime_ns))
     log.write(lines(5000))
     rig.start().settle()
-    assert imported(lines(*range(1, 500)), lines(5000)) <= rig.rows <= imported(lines(*range(1, 2000), 5000)) | {
-        row for row in rig.rows if not row[0].endswith(b"}")
-    }
+    assert (
+        imported(lines(*range(1, 500)), lines(5000))
+        <= rig.rows
+        <= imported(lines(*range(1, 2000), 5000)) | {row for row in rig.rows if not row[0].endswith(b"}")}
+    )
     assert len([row for row in rig.rows if not row[0].endswith(b"}")]) <= 1
     assert rig.tail.statistics().lost_files == 1
     assert "breaks off" in caplog.text

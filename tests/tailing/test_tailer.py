@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import threading
+from itertools import pairwise
 
 import pytest
 
@@ -77,7 +78,7 @@ def test_retries_grow_rarer_up_to_five_seconds(rig, log):
     rig.start()
     for _ in range(600):
         rig.tail.poll(rig.wait(0.1).now_us)
-    gaps = [(later - earlier) / 1e6 for earlier, later in zip(tries, tries[1:], strict=False)]
+    gaps = [(later - earlier) / 1e6 for earlier, later in pairwise(tries)]
     assert gaps[0] < 0.5
     assert max(gaps) == pytest.approx(5, abs=0.2)
     assert len(tries) < 25

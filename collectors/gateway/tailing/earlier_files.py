@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 _STAMP = r"(?:\d[\d.T:_+-]*|old|prev|bak)"
 _COMPRESSION = re.compile(r"\.(?:gz|bz2|xz|zst|lz4|Z)$")
 _COMPRESSED = r"(?:\.(?:gz|bz2|xz|zst|lz4|Z))?"
+_COUNTED = re.compile(r"\.(\d{1,4})$")
 _AT_THE_END = re.compile(rf"[.-]{_STAMP}$")
+_NUMBER_COUNTED = re.compile(r"\.(\d{1,4})$")
+_AT_THE_END = re.compile(r"[.-](\d{1,3})$")
+_NUMBER_BEFORE_THE_EXTENSION = re.compile(r"[.-](\d{1,3})(?=\.[^./]*$)")
 _BEFORE_THE_EXTENSION = re.compile(rf"[.-]{_STAMP}(?=\.[^./]*$)")
 
 
@@ -93,7 +97,14 @@ def earlier_files(path: str) -> list[EarlierFile]:
         for file in found.values()
         if not is_compressed(file.path) or _COMPRESSION.sub("", file.path) not in found
     ]
-    return sorted(ready, key=lambda file: (file.stat.st_mtime_ns, file.path))
+    return sorted(ready, key=lambda file: (file.stat.st_mtime_ns, -_number_of(file.path), file.path))
+
+
+def _number_of(path: str) -> int:
+    """Return the number of access.log.3 or access.3.log, where a higher one is older; 0 for dates, which grow."""
+    name = _COMPRESSION.sub("", path)
+    numbered = _NUMBER_AT_THE_END.search(name) or _NUMBER_BEFORE_THE_EXTENSION.search(name)
+    return int(numbered[1]) if numbered else 0
 
 
 def _matching(folder: str, names: re.Pattern[str]) -> Iterator[EarlierFile]:
