@@ -42,6 +42,18 @@ def test_it_counts_what_was_taken_and_only_that():
     assert (shut.intake.frames, shut.intake.problem) == (4, "")
 
 
+def test_a_problem_that_nobody_met_again_is_none():
+    shut = Shut()
+    shut.error = FULL
+    shut.offer()
+    shut.now += 15
+    assert shut.intake.problem == "spool: is full"
+    shut.now += 0.1
+    assert shut.intake.problem == ""
+    shut.offer()
+    assert shut.intake.problem == "spool: is full"
+
+
 def test_stopping_and_going_on_are_said_once(caplog):
     caplog.set_level(logging.INFO)
     shut = Shut()

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _SAY_AGAIN_SECONDS = 60.0
+_HOLDS_SECONDS = 15.0  # longer than collectors rest between their tries
 
 
 class Intake:
     """Hand frames to `append`, and say so, once a minute at most, when it stops and when it goes on taking them.
 
-    `problem` is why nothing is taken right now, or an empty string; `frames` counts what was.
+    `frames` counts what was taken.
     """
 
     def __init__(
@@ -31,8 +32,19 @@ class Intake:
         self._monotonic = monotonic
         self._said: tuple[float, str] | None = None
         self._guard = Lock()
-        self.problem = ""
+        self._problem: tuple[float, str] | None = None
         self.frames = 0
+
+    @property
+    def problem(self) -> str:
+        """Return why nothing is taken right now, or an empty text.
+
+        What went wrong a while ago, and was not tried since, is no problem: whoever waits for it to pass would
+        wait for ever.
+        """
+        with self._guard:
+            known = self._problem
+        return "" if known is None or self._monotonic() - known[0] > _HOLDS_SECONDS else known[1]
 
     def __call__(self, frames: Sequence[Frame], /) -> None:
         """Return once the spool has `frames`; raises `SpoolError`."""
@@ -43,15 +55,15 @@ class Intake:
             raise
         with self._guard:
             self.frames += len(frames)
-            was_closed, self.problem = self.problem, ""
-        if was_closed and self._said is not None and self._said[1]:
+            was_closed, self._problem = self._problem, None
+        if was_closed is not None and self._said is not None and self._said[1]:
             self._said = self._said[0], ""
             _LOG.warning("collection goes on")
 
     def _closed(self, problem: str) -> None:
         with self._guard:
-            self.problem = problem
             now = self._monotonic()
+            self._problem = now, problem
             is_news = self._said is None or now - self._said[0] >= _SAY_AGAIN_SECONDS
             if is_news:
                 self._said = now, problem

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _NS_PER_US = 1_000
 _LOOK_SECONDS = 2.0
+_LEAST_ROOM_BYTES = 1 << 20
 _STORE_FIGURES_SECONDS = 30.0
 
 
@@ -74,7 +75,7 @@ class Pipeline:
         """Return what keeps new data from being taken, by part."""
         statistics = self.spool.statistics(_now_us())
         problem = self.intake.problem
-        if not problem and statistics.bytes >= statistics.limit_bytes:
+        if not problem and statistics.limit_bytes - statistics.bytes < _LEAST_ROOM_BYTES:
             problem = "the spool is full"
         return {"spool": problem, "parts": ", ".join(f"{name} has ended" for name in self.ended())}
 
