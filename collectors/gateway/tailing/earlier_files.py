@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 _STAMP = r"(?:\d[\d.T:_+-]*|old|prev|bak)"
 _COMPRESSION = re.compile(r"\.(?:gz|bz2|xz|zst|lz4|Z)$")
 _COMPRESSED = r"(?:\.(?:gz|bz2|xz|zst|lz4|Z))?"
-_COUNTED = re.compile(r"\.(\d{1,4})$")
 _AT_THE_END = re.compile(rf"[.-]{_STAMP}$")
-_NUMBER_COUNTED = re.compile(r"\.(\d{1,4})$")
-_AT_THE_END = re.compile(r"[.-](\d{1,3})$")
+_NUMBER_AT_THE_END = re.compile(r"[.-](\d{1,3})$")
 _NUMBER_BEFORE_THE_EXTENSION = re.compile(r"[.-](\d{1,3})(?=\.[^./]*$)")
 _BEFORE_THE_EXTENSION = re.compile(rf"[.-]{_STAMP}(?=\.[^./]*$)")
 
