@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SEGMENT_BYTES = 16 << 20
 _QUARANTINE_SHARE = 4
-_WORTH_REMOVING_SHARE = 4
 _US_PER_SECOND = 1_000_000
 _NS_PER_US = 1_000
 _REMEDIES = {
@@ -195,15 +194,13 @@ class Spool:
     def _behind_delivered(self, position: Position) -> Position:
         """Return the same place as the beginning of the next segment, where this one can go.
 
-        That is the open segment, too, once it is worth it or the room is needed.
+        That is the open segment, too: what was delivered does not lie on the disk for the next reader.
         """
         _, position = self._holdings.following(position)
         active = self._appender.segment
         if active is None or (position.segment, position.offset) != (active.number, active.length):
             return position
-        is_large = active.length >= self._segment_bytes // _WORTH_REMOVING_SHARE
-        is_in_the_way = self._pressed and active.length > HEAD_BYTES
-        return Position(active.number + 1) if is_large or is_in_the_way else position
+        return Position(active.number + 1) if active.length > HEAD_BYTES else position
 
     def unread_bytes(self, after: Position) -> int:
         """Return how many bytes of records follow `after`."""

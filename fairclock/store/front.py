@@ -253,6 +253,8 @@ class Front(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(32)
         self.scratch = folder / "scratch"
         self.scratch.mkdir(mode=0o700, exist_ok=True)
+        for left in self.scratch.iterdir():  # by a holder that was killed: lines as they came
+            left.unlink(missing_ok=True)
         self.guard = threading.Lock()
         self.open_connections: dict[socket.socket, threading.Thread] = {}
         self.intercept: Callable[[Any, bytes], None] = lambda handler, body: handler.run_query(body)

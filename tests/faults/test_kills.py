@@ -34,10 +34,10 @@ def waiting(url):
 class Site:
     """A gateway's log, an engine's spans, a collector, and where it delivers; `folder` holds all of it."""
 
-    def __init__(self, folder, *, count, seed, destination):
+    def __init__(self, folder, *, count, seed, destination, feeds=True):
         folder.mkdir()
         (folder / "logs").mkdir()
-        self.folder, self.count = folder, count
+        self.folder, self.count, self.feeds = folder, count, feeds
         self.spool = folder / "spool"
         log = folder / "logs" / "access.log"
         port, watching = free_port(), free_port()
@@ -81,7 +81,7 @@ class Site:
 
     @property
     def feeders(self):
-        return [self.gateway, *self.engines]
+        return [self.gateway, *self.engines] if self.feeds else []
 
     def allow(self, number):
         for feeder in self.feeders:
