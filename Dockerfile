@@ -25,6 +25,6 @@ RUN useradd --create-home --uid 1000 fairclock && install -d -o fairclock /var/l
 USER fairclock
 ENV FAIRCLOCK_DSN=chdb:///var/lib/fairclock
 VOLUME /var/lib/fairclock
-EXPOSE 4317 4318
+EXPOSE 4317 4318 8780
 ENTRYPOINT ["fairclock"]
-CMD ["up", "--grpc", "0.0.0.0:4317", "--http", "0.0.0.0:4318"]
+CMD ["up", "--grpc", "0.0.0.0:4317", "--http", "0.0.0.0:4318", "--listen", "0.0.0.0:8780"]

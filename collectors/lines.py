@@ -23,11 +23,12 @@ class LineSplitter:
     LF and CRLF end a line. A run of NULs (what copytruncate leaves in a file) ends one too, and is no line itself.
     """
 
-    def __init__(self, longest_line_bytes: int = LONGEST_LINE_BYTES) -> None:
+    def __init__(self, longest_line_bytes: int = LONGEST_LINE_BYTES, *, from_the_start: bool = True) -> None:
+        """`from_the_start` says whether the stream begins here, perhaps with a byte order mark."""
         self._longest_line_bytes = longest_line_bytes
         self._carry = b""
         self._cut_line: bytes | None = None
-        self._at_start = True
+        self._at_start = from_the_start
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the lines that `chunk` completes."""

@@ -11,6 +11,9 @@
     │   ├── StoreUnreachable      nobody answers
     │   ├── StoreNewer            the schema is newer than this program
     │   └── StoreReadOnly         the folder or the server takes no writes
+    ├── SpoolError                the spool as a whole
+    │   ├── SpoolFull             its limit is reached; what is in it must be delivered first
+    │   └── SpoolUnavailable      its disk is full or failing; nothing more can be kept
     ├── DocumentError             fonts, templates, PDF
     └── NotEvaluable              exit 3; the question is right but cannot be answered
 
@@ -83,6 +86,18 @@ class StoreNewer(StoreError):
 
 class StoreReadOnly(StoreError):
     """The store's folder or server takes no writes."""
+
+
+class SpoolError(FairclockError):
+    """The spool's folder is not in a state to work with."""
+
+
+class SpoolFull(SpoolError):
+    """The spool holds as much as it may; there is room again once some of it was delivered."""
+
+
+class SpoolUnavailable(SpoolError):
+    """The spool's disk is full or failing, so that nothing more can be kept; what is kept stays."""
 
 
 class DocumentError(FairclockError):

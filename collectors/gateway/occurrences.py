@@ -15,6 +15,11 @@ _TOO_OFTEN = b"[repeated more than 65,535 times] "
 _EXCERPT_BYTES = 1000
 
 
+def repeated_too_often(line: bytes) -> bytes:
+    """Return what becomes of a line that k cannot number: an excerpt that no parser takes for an event."""
+    return _TOO_OFTEN + line[:_EXCERPT_BYTES]
+
+
 class Occurrences:
     """Count the lines of one file, batch by batch."""
 
@@ -40,7 +45,7 @@ class Occurrences:
             else:
                 k = self._latest_k.get(key, 0) + 1
                 if k > LARGEST_K:
-                    first.append(_TOO_OFTEN + line[:_EXCERPT_BYTES])
+                    first.append(repeated_too_often(line))
                     continue
                 self._latest_k[key] = k
                 again.setdefault(k, []).append(line)

@@ -10,6 +10,10 @@ from enum import IntEnum, StrEnum
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
+from fairclock.errors import FairclockError, SpoolFull
+
+RETRY_AFTER_SECONDS = 5
+_RETRY_INFO = b"type.googleapis.com/google.rpc.RetryInfo"
 _DEAD_LETTERS = "spans without possible timings were set aside; their reasons are in Fairclock's dead_letters"
 
 
@@ -41,13 +45,29 @@ def success(content_type: ContentType, *, rejected: int) -> bytes:
     return response.SerializeToString()
 
 
-def failure(content_type: ContentType, code: Code, message: str) -> bytes:
-    """Return a google.rpc.Status."""
+def code_of(error: FairclockError) -> Code:
+    """Return the code for an `error` that sending again may overcome."""
+    return Code.RESOURCE_EXHAUSTED if isinstance(error, SpoolFull) else Code.UNAVAILABLE
+
+
+def failure(
+    content_type: ContentType, code: Code, message: str, *, retry_after_seconds: int | None = None
+) -> bytes:
+    """Return a google.rpc.Status; in protobuf it says, as google.rpc.RetryInfo, when to send again."""
     if content_type is ContentType.JSON:
         return json.dumps({"code": int(code), "message": message}, ensure_ascii=False).encode()
-    # Status {int32 code = 1; string message = 2}: two fields do not warrant a package of their own.
-    text = message.encode()
-    return bytes([0x08, code, 0x12]) + _varint(len(text)) + text
+    # Status {int32 code = 1; string message = 2; repeated Any details = 3}: not worth a package of their own.
+    status = bytes([0x08, code]) + _field(2, message.encode())
+    if retry_after_seconds is not None:
+        duration = b"\x08" + _varint(retry_after_seconds)  # Duration {int64 seconds = 1}
+        retry_info = _field(1, duration)  # RetryInfo {Duration retry_delay = 1}
+        status += _field(3, _field(1, _RETRY_INFO) + _field(2, retry_info))
+    return status
+
+
+def _field(number: int, value: bytes) -> bytes:
+    """Return a length-delimited field of protobuf."""
+    return bytes([number << 3 | 2]) + _varint(len(value)) + value
 
 
 def _varint(value: int) -> bytes:

@@ -1,34 +1,48 @@
-"""Own when a sender may be told that its spans are safe: after the store has committed them.
+"""Own when a sender may be told that its spans are safe: after its frame was delivered.
 
-Requests that wait at the same time share one insert. One thread talks to the store, so a slow store makes
-larger batches and not more of them.
+A frame holds the canonical lines of one request, and the event time that its delivery covers. Where frames go
+is not known here: into a spool, or straight into a store. One thread hands them over, all that wait at once,
+so that a slow disk or store makes larger groups and not more of them.
 """
 
 from __future__ import annotations
 
 import logging
 import time
+import uuid
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Condition, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from collectors.otlp.coverage import ListeningCoverage
-from fairclock.errors import FairclockError, StoreError, StoreReadOnly, StoreUnreachable
-from fairclock.store import LineBatch
+from collectors.otlp.engine_lines import is_bad
+from collectors.otlp.listening_note import ListeningNote
+from fairclock.errors import FairclockError, SpoolError, StoreError, StoreReadOnly, StoreUnreachable
+from fairclock.model import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-    from collectors.file_reading import LineStore
     from collectors.otlp.engine_lines import EngineLines
-    from fairclock.store import IngestCounts
 
 _LOG = logging.getLogger(__name__)
-_LARGEST_BATCH_LINES = 50_000
+FORMAT = "engine-json"
+"""The format of these frames: canonical engine lines, each with its newline."""
+_LARGEST_GROUP_LINES = 50_000
 _ANSWER_SECONDS = 60.0
-_COVER_EVERY_SECONDS = 10.0
+_NOTE_EVERY_SECONDS = 10.0
+_MOST_NOTED_PIECES = 16
+
+
+class Deliver(Protocol):
+    """Keep frames, and return once they are safe; raises `FairclockError`, and then none of them need be."""
+
+    def __call__(self, frames: Sequence[Frame], /) -> Sequence[int] | None:
+        """Return how many lines of each frame were set aside, or None where that is not known yet."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,47 +52,54 @@ class _Waiting:
 
 
 class SpanCommitter:
-    """Commit the lines of many senders through one thread; `start` before the first `commit`, `stop` after the last.
+    """Deliver the lines of many senders through one thread; `start` before the first `commit`, `stop` after the last.
 
-    `monotonic` is the receiver's own clock, in seconds; coverage is written at most every `cover_every_seconds`.
+    `monotonic` is the receiver's own clock, in seconds. What it covered, and every `note_every_seconds` that it still
+    listens, is noted in the file `note`, so that a kill and a new start leave no gap.
     """
 
     def __init__(
         self,
-        store: LineStore,
+        deliver: Deliver,
         *,
         source: str,
+        note: Path | None = None,
         monotonic: Callable[[], float] = time.monotonic,
-        cover_every_seconds: float = _COVER_EVERY_SECONDS,
+        note_every_seconds: float = _NOTE_EVERY_SECONDS,
     ) -> None:
-        self._store = store
+        self._deliver = deliver
         self._source = source
         self._monotonic = monotonic
-        self._cover_every_seconds = cover_every_seconds
-        self._coverage = ListeningCoverage()
+        self._note = ListeningNote(note)
+        self._note_every_seconds = note_every_seconds
+        pieces, self._listened_before = self._note.read()
+        self._coverage = ListeningCoverage(pieces)
+        self._generation = uuid.uuid4().hex
+        self._offset = 0
         self._waiting: deque[_Waiting] = deque()
         self._changed = Condition()
         self._stopping = False
-        self._started_at = 0.0
-        self._covered_at = 0.0
+        self._started_at = self._heard_at = self._noted_at = 0.0
         self._thread = Thread(target=self._run, name="otlp-committer", daemon=True)
 
     def start(self) -> None:
         """Begin to listen: event time counts as covered from here on."""
-        self._started_at = self._covered_at = self._monotonic()
+        self._started_at = self._noted_at = self._monotonic()
+        self._heard_at = self._started_at - self._listened_before
         self._thread.start()
 
     def stop(self) -> None:
-        """Commit what waits, and the coverage; raises `StoreError` where that cannot be written."""
+        """Deliver what waits, and note what is covered."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
         if self._thread.ident is not None:
             self._thread.join()
-            self._write_coverage()
+            self._write_note()
+        self._note.close()
 
     def commit(self, lines: EngineLines) -> int:
-        """Return how many spans were rejected, once the others are committed; raises `StoreError`."""
+        """Return how many spans are known to be rejected, once the others are safe; raises `FairclockError`."""
         if not lines.lines:
             return 0
         waiting = _Waiting(lines=lines)
@@ -91,84 +112,85 @@ class SpanCommitter:
             return waiting.rejected.result(timeout=_ANSWER_SECONDS)
         except TimeoutError as error:
             raise StoreUnreachable(
-                "otlp", f"the store did not commit within {_ANSWER_SECONDS:.0f} s", remedy="send again later"
+                "otlp", f"the spans were not safe within {_ANSWER_SECONDS:.0f} s", remedy="send again later"
             ) from error
 
     def _run(self) -> None:
         while True:
             with self._changed:
                 if not self._waiting and not self._stopping:
-                    self._changed.wait(self._cover_every_seconds)
+                    self._changed.wait(self._note_every_seconds)
                 group = self._take_group()
                 done = self._stopping and not group
             if done:
                 return
             if group:
                 self._commit_group(group)
-            if self._monotonic() - self._covered_at >= self._cover_every_seconds:
-                try:
-                    self._write_coverage()
-                except Exception as error:  # noqa: BLE001 - senders must not wait for a thread that died
-                    _LOG.warning("coverage is kept for the next try: %s", error)
+            if self._monotonic() - self._noted_at >= self._note_every_seconds:
+                self._write_note()
 
     def _take_group(self) -> list[_Waiting]:
         group: list[_Waiting] = []
         lines = 0
         while self._waiting and (
-            not group or lines + len(self._waiting[0].lines.lines) <= _LARGEST_BATCH_LINES
+            not group or lines + len(self._waiting[0].lines.lines) <= _LARGEST_GROUP_LINES
         ):
             group.append(self._waiting.popleft())
             lines += len(group[-1].lines.lines)
         return group
 
-    def _commit_group(self, group: list[_Waiting]) -> None:
+    def _commit_group(self, group: Sequence[_Waiting]) -> None:
+        coverage = self._coverage.copy()
+        now = self._monotonic()
+        listened_seconds = self._listened_before + now - self._started_at
+        offset = self._offset
+        frames: list[Frame] = []
+        firsts: list[int] = []
+        for waiting in group:
+            firsts.append(len(frames))
+            covered = coverage.observe(waiting.lines.ends_ns, listened_seconds=listened_seconds)
+            frames += self._frames(waiting.lines, covered, offset)
+            offset += len(frames[firsts[-1]].payload)
         try:
-            counts = self._ingest([line for waiting in group for line in waiting.lines.lines])
+            set_aside = self._deliver(frames)
         except Exception as error:  # noqa: BLE001 - handed to whoever waits
-            if len(group) > 1 and not isinstance(error, StoreUnreachable | StoreReadOnly):
-                self._commit_apart(group)
+            if len(group) > 1 and not isinstance(error, StoreUnreachable | StoreReadOnly | SpoolError):
+                for waiting in group:  # one of them may be to blame, and shall cost nobody else
+                    self._commit_group([waiting])
             else:
                 self._fail(group, error)
             return
-        if counts.dead_letters and len(group) > 1:
-            # Whose were they? Storing again adds nothing, and each request gets its own count.
-            self._commit_apart(group)
-            return
-        for waiting in group:
-            self._succeed(waiting, counts.dead_letters)
+        self._coverage, self._offset, self._heard_at = coverage, offset, now
+        self._write_note()
+        for first, waiting in zip(firsts, group, strict=True):
+            known = sum(map(is_bad, waiting.lines.lines)) if set_aside is None else set_aside[first]
+            waiting.rejected.set_result(known)
 
-    def _commit_apart(self, group: list[_Waiting]) -> None:
-        for waiting in group:
-            try:
-                counts = self._ingest(waiting.lines.lines)
-            except Exception as error:  # noqa: BLE001 - handed to whoever waits
-                self._fail([waiting], error)
-            else:
-                self._succeed(waiting, counts.dead_letters)
-
-    def _ingest(self, lines: Sequence[bytes]) -> IngestCounts:
-        return self._store.ingest(LineBatch(kind="engine", source=self._source, lines=lines, k=0))
-
-    def _succeed(self, waiting: _Waiting, rejected: int) -> None:
-        listened = self._monotonic() - self._started_at
-        self._coverage.observe(waiting.lines.ends_ns, listened_seconds=listened)
-        waiting.rejected.set_result(rejected)
+    def _frames(self, lines: EngineLines, covered: Sequence[tuple[int, int]], offset: int) -> list[Frame]:
+        """Return the frame of a request, and one without lines for each further piece of event time that it covers."""
+        payloads = [b"\n".join(lines.lines) + b"\n"] + [b""] * (len(covered) - 1)
+        pieces: Sequence[tuple[int, int] | None] = covered or [None]
+        return [
+            Frame(
+                kind="engine", format=FORMAT, source=self._source, generation=self._generation,
+                offset=offset, payload=payload, covered=piece,
+            )
+            for payload, piece in zip(payloads, pieces, strict=True)
+        ]  # fmt: skip
 
     def _fail(self, group: Sequence[_Waiting], error: Exception) -> None:
         if not isinstance(error, FairclockError):
-            _LOG.error("the store failed in an unexpected way", exc_info=error)
-            error = StoreError("otlp", "the store failed in an unexpected way", found=type(error).__name__)
-        _LOG.warning("%d requests wait for the store and were told to send again: %s", len(group), error)
+            _LOG.error("spans could not be delivered, in an unexpected way", exc_info=error)
+            error = StoreError(
+                "otlp", "the spans could not be delivered, in an unexpected way", found=type(error).__name__
+            )
+        _LOG.warning("%d requests were told to send again: %s", len(group), error)
         for waiting in group:
+            self._coverage.refuse(waiting.lines.ends_ns)
             waiting.rejected.set_exception(error)
 
-    def _write_coverage(self) -> None:
-        self._covered_at = self._monotonic()
-        intervals = self._coverage.take_new()
-        if not intervals:
-            return
-        try:
-            self._store.cover(kind="engine", source=self._source, intervals=intervals)
-        except BaseException:
-            self._coverage.give_back(intervals)
-            raise
+    def _write_note(self) -> None:
+        self._noted_at = self._monotonic()
+        self._note.write(
+            self._coverage.latest(_MOST_NOTED_PIECES), quiet_seconds=self._noted_at - self._heard_at
+        )

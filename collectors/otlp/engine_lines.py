@@ -138,6 +138,14 @@ def _add_numbers(parts: list[str], attributes: Mapping[str, Scalar]) -> None:
             parts.append(f'"{name}":{value}' if type(value) is int else f'"{name}":{_count(value)}')
 
 
+_BAD = b'{"bad":'
+
+
+def is_bad(line: bytes) -> bool:
+    """Return whether `line` stands for a span that could not be expressed."""
+    return line.startswith(_BAD)
+
+
 def bad_line(reason: str, *, engine: Engine | None = None, start_ns: int | None = None) -> bytes:
     """Write a span that cannot be expressed: why, and where to look; nothing of its content."""
     parts = [f'{{"bad":{quoted(reason)}']

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import grpc
 
 from collectors.otlp.addresses import Address, bind
-from collectors.otlp.answers import ContentType, success
+from collectors.otlp.answers import RETRY_AFTER_SECONDS, Code, ContentType, code_of, failure, success
 from collectors.otlp.bodies import LARGEST_BODY_BYTES
 from collectors.otlp.problems import RequestProblem
 from collectors.otlp.protobuf import decode_protobuf
@@ -23,6 +23,10 @@ _SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 _THREADS = 64  # each waits for the store; the more wait, the larger the next batch
 _MOST_AT_ONCE = 256
 _GRACE_SECONDS = 5
+_STATUS_CODES = {
+    Code.RESOURCE_EXHAUSTED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Code.UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
+}
 
 
 class GrpcServer:
@@ -71,8 +75,19 @@ class GrpcServer:
         except RequestProblem as problem:
             _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(problem))
         except FairclockError as error:
-            _abort(context, grpc.StatusCode.UNAVAILABLE, str(error))
+            _abort_for_now(context, error)
         return success(ContentType.PROTOBUF, rejected=rejected)
+
+
+def _abort_for_now(context: grpc.ServicerContext, error: FairclockError) -> NoReturn:
+    """Say when to send again: without that, RESOURCE_EXHAUSTED means never.
+
+    See https://opentelemetry.io/docs/specs/otlp/#failures.
+    """
+    code = code_of(error)
+    status = failure(ContentType.PROTOBUF, code, str(error), retry_after_seconds=RETRY_AFTER_SECONDS)
+    context.set_trailing_metadata((("grpc-status-details-bin", status),))
+    _abort(context, _STATUS_CODES[code], str(error))
 
 
 def _abort(context: grpc.ServicerContext, code: grpc.StatusCode, details: str) -> NoReturn:

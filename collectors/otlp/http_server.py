@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
-from collectors.otlp.answers import Code, ContentType, failure, success
+from collectors.otlp.answers import RETRY_AFTER_SECONDS, Code, ContentType, code_of, failure, success
 from collectors.otlp.bodies import LARGEST_BODY_BYTES, plain_body
 from collectors.otlp.json_encoding import decode_json
 from collectors.otlp.problems import MalformedRequest, OversizedRequest, RequestProblem, UnsupportedRequest
@@ -22,14 +22,16 @@ from fairclock.errors import FairclockError
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
+    from pathlib import Path
 
     from starlette.requests import Request
 
     from collectors.otlp.engine_lines import EngineLines
 
 _PATH = "/v1/traces"
-_RETRY_AFTER_SECONDS = 5
 _GRACE_SECONDS = 5
+_KEEP_ALIVE_SECONDS = 75  # longer than clients keep a connection, so that none is closed under a request
+_UNAVAILABLE = 503
 _STARTED_POLL_SECONDS = 0.01
 _DECODERS = {ContentType.PROTOBUF: decode_protobuf, ContentType.JSON: decode_json}
 _CONTENT_TYPES = {
@@ -99,22 +101,28 @@ def _answer(
     try:
         rejected = commit(lines)
     except FairclockError as error:
-        return _response(
-            content_type, 503, Code.UNAVAILABLE, str(error), {"Retry-After": str(_RETRY_AFTER_SECONDS)}
-        )
+        answer = failure(content_type, code_of(error), str(error), retry_after_seconds=RETRY_AFTER_SECONDS)
+        headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+        return Response(answer, _UNAVAILABLE, headers, media_type=content_type)
     return Response(success(content_type, rejected=rejected), media_type=content_type)
 
 
-def _response(
-    content_type: ContentType, status: int, code: Code, message: str, headers: dict[str, str] | None = None
-) -> Response:
-    return Response(failure(content_type, code, message), status, headers, media_type=content_type)
+def _response(content_type: ContentType, status: int, code: Code, message: str) -> Response:
+    return Response(failure(content_type, code, message), status, media_type=content_type)
 
 
 class HttpServer:
-    """Serve an ASGI application from a bound socket in a thread."""
+    """Serve an ASGI application from a bound socket in a thread; over TLS where there is a certificate and its key."""
 
-    def __init__(self, app: Any, bound: socket.socket) -> None:
+    def __init__(
+        self,
+        app: Any,
+        bound: socket.socket,
+        *,
+        name: str = "otlp-http",
+        certificate: Path | None = None,
+        key: Path | None = None,
+    ) -> None:
         self._bound = bound
         self._server = uvicorn.Server(
             uvicorn.Config(
@@ -123,12 +131,20 @@ class HttpServer:
                 access_log=False,
                 lifespan="off",
                 server_header=False,
+                timeout_keep_alive=_KEEP_ALIVE_SECONDS,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
+                ssl_certfile=certificate,
+                ssl_keyfile=key,
             )
         )
         self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [bound]}, name="otlp-http", daemon=True
+            target=self._server.run, kwargs={"sockets": [bound]}, name=name, daemon=True
         )
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether the thread runs."""
+        return self._thread.is_alive()
 
     def start(self) -> None:
         """Return once requests are answered (the socket queues them from the moment it was bound)."""

@@ -11,9 +11,10 @@ from collectors.otlp.http_server import HttpServer, http_app
 from fairclock.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
 
-    from collectors.file_reading import LineStore
+    from collectors.otlp.committing import Deliver
 
 DEFAULT_GRPC_ADDRESS = "127.0.0.1:4317"
 DEFAULT_HTTP_ADDRESS = "127.0.0.1:4318"
@@ -21,23 +22,26 @@ DEFAULT_SOURCE = "otlp"
 
 
 class OtlpReceiver:
-    """Receive vLLM's spans and answer once the store has committed them.
+    """Receive vLLM's spans and answer once `deliver` has returned for the frames that hold them.
 
     An address is HOST:PORT, or None for a transport that is not wanted; port 0 lets the system choose, and
-    `grpc_address` and `http_address` say what was chosen. Both addresses are taken when the receiver is made
+    `grpc_address` and `http_address` say what was chosen. `note` is a file in which the receiver remembers what it
+    covered, from one start to the next. Both addresses are taken when the receiver is made
     (`UsageError` where one is not free); requests are answered from `start` on.
     """
 
     def __init__(
         self,
-        store: LineStore,
+        deliver: Deliver,
         grpc_address: str | None = DEFAULT_GRPC_ADDRESS,
         http_address: str | None = DEFAULT_HTTP_ADDRESS,
         source: str = DEFAULT_SOURCE,
+        *,
+        note: Path | None = None,
     ) -> None:
         if grpc_address is None and http_address is None:
             raise UsageError("collect otlp", "nothing to listen on", remedy="leave --grpc or --http on")
-        self._committer = SpanCommitter(store, source=source)
+        self._committer = SpanCommitter(deliver, source=source, note=note)
         self._servers: list[HttpServer | GrpcServer] = []
         self.grpc_address: Address | None = None
         self.http_address: Address | None = None
@@ -77,7 +81,7 @@ class OtlpReceiver:
             server.start()
 
     def stop(self) -> None:
-        """Answer what was begun, commit it, write the coverage, close; raises `StoreError` where that fails."""
+        """Answer what was begun, once it is delivered; then close."""
         while self._servers:
             self._servers.pop().stop()
         self._committer.stop()

@@ -24,6 +24,9 @@ _COMMANDS = {
     "contract": "Lint, print or show contracts.",
     "migrate": "Bring a server's tables up to date.",
     "query": "Run SQL on the store.",
+    "tokens": "Make, list and revoke tokens.",
+    "init": "Write a configuration file to begin with.",
+    "doctor": "Check configuration, store, disk, clock, fonts and ports.",
 }
 
 

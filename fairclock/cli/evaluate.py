@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairclock.cli.options import common_options, default_dsn, instant
+from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import UsageError
 from fairclock.model import Interval
 from fairclock.store import open_store
@@ -36,9 +36,9 @@ def command(
     An hour that reads as it was sealed gets no new seal, so running this again changes nothing. Reports read
     sealed hours faster and say the same.
     """
-    del config, debug
+    del debug
     window = _window(start, end)
-    with open_store(dsn or default_dsn()) as store:
+    with open_store(store_dsn(dsn, config)) as store:
         sealed = store.seal(window)
     if as_json:
         click.echo(json.dumps({"sealed_hours": sealed}))

@@ -18,7 +18,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from fairclock.cli.options import common_options, default_dsn, instant
+from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import UsageError
 from fairclock.model import Interval
 
@@ -94,14 +94,14 @@ def gateway(
     """Read gateway logs: nginx JSON as the shipped log_format writes it."""
     from collectors.gateway.files import read_gateway_files  # noqa: PLC0415 - only when asked for
 
-    del format_name, config, debug
+    del format_name, debug
     return _ingest(
         read_gateway_files,
         files,
         unit="line",
         source=source,
         covers=covers,
-        dsn=dsn,
+        dsn=store_dsn(dsn, config),
         as_json=as_json,
         quiet=quiet,
     )
@@ -123,14 +123,14 @@ def otlp(
     """Read vLLM's spans: OTLP in JSON or protobuf, one request or requests line by line."""
     from collectors.otlp.files import read_otlp_files  # noqa: PLC0415 - only when asked for
 
-    del config, debug
+    del debug
     return _ingest(
         read_otlp_files,
         files,
         unit="span",
         source=source,
         covers=covers,
-        dsn=dsn,
+        dsn=store_dsn(dsn, config),
         as_json=as_json,
         quiet=quiet,
     )
@@ -143,7 +143,7 @@ def _ingest(
     unit: str,
     source: str,
     covers: str | None,
-    dsn: str | None,
+    dsn: str,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -152,7 +152,7 @@ def _ingest(
 
     interval = None if covers is None else covered_interval(covers)
     check_paths(files)  # before a store is made for nothing
-    with open_store(dsn or default_dsn()) as store, _progress(files, quiet=quiet) as progress:
+    with open_store(dsn) as store, _progress(files, quiet=quiet) as progress:
         readings = read(store, files, source=source, covers=interval, progress=progress)
     counts = sum((reading.counts for reading in readings), IngestCounts())
     _report(readings, counts, unit, as_json=as_json, quiet=quiet)

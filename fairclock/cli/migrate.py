@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairclock.cli.options import common_options, default_dsn
+from fairclock.cli.options import common_options, store_dsn
 from fairclock.store import migrate_store
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 @common_options
 def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool) -> None:
     """Apply the migrations that the store lacks. An embedded store does this by itself when it is opened."""
-    del config, debug
-    done = migrate_store(dsn or default_dsn())
+    del debug
+    done = migrate_store(store_dsn(dsn, config))
     if quiet:
         return
     for migration in done:

@@ -18,14 +18,28 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., object]")
 
 
+def data_directory() -> Path:
+    """Return the folder in the user's data directory that is Fairclock's."""
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "fairclock"
+
+
 def default_dsn() -> str:
     """Return the embedded store in the user's data directory."""
-    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return f"chdb://{quote(base)}/fairclock"
+    return f"chdb://{quote(str(data_directory()))}"
+
+
+def store_dsn(dsn: str | None, config: Path | None) -> str:
+    """Return the store that ``--dsn`` or its variable names, else the configuration, else the default one."""
+    if dsn:
+        return dsn
+    from fairclock.cli.configuration import configuration  # noqa: PLC0415 - not needed where --dsn is given
+
+    return configuration(config).store.dsn or default_dsn()
 
 
 def common_options(function: F) -> F:
-    """Add ``--dsn``, ``--quiet`` and ``--debug``."""
+    """Add ``--config``, ``--dsn``, ``--quiet`` and ``--debug``."""
     for option in (
         click.option("--debug", is_flag=True, help="Show the traceback of an error."),
         click.option("--quiet", is_flag=True, help="Print results and errors only."),
@@ -40,7 +54,7 @@ def common_options(function: F) -> F:
             "--config",
             type=click.Path(path_type=Path, dir_okay=False),
             default=None,
-            help="The configuration file (else fairclock.yaml here, else defaults).",
+            help="The configuration file (else FAIRCLOCK_CONFIG, else fairclock.yaml here, else defaults).",
         ),
     ):
         function = option(function)

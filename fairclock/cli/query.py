@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairclock.cli.options import common_options, default_dsn
+from fairclock.cli.options import common_options, store_dsn
 from fairclock.store import Query, open_store
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ def command(
     The tables and their columns are in docs/architecture.md; prefer FINAL on gateway_requests and
     engine_requests, whose copies are merged away only in the background.
     """
-    del config, quiet, debug
+    del quiet, debug
     query = Query(sql=sql.strip().rstrip(";"))
     chosen = "JSONEachRow" if as_json else output
     if chosen is None and not _NAMES_FORMAT.search(query.sql):
         chosen = "PrettyCompact" if sys.stdout.isatty() else "TSVWithNames"
-    with open_store(dsn or default_dsn()) as store:
+    with open_store(store_dsn(dsn, config)) as store:
         if _RETURNS_ROWS.match(query.sql):
             sys.stdout.buffer.write(store.raw(query, chosen))
             sys.stdout.buffer.flush()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairclock import __version__
-from fairclock.cli.options import common_options, default_dsn, instant
+from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def command(
     The store is only read. Paths are printed; the exit code is 1 where an objective is violated, else 3 where
     one could not be judged, else 0.
     """
-    del config, debug
+    del debug
     if issue:
         raise UsageError(
             "--issue", "reports cannot be issued by this version", remedy="leave it out: you get the draft"
@@ -83,7 +83,7 @@ def command(
     from sla.reports import check_choices, report_json, write_reports  # noqa: PLC0415
 
     check_choices(formats=asked_formats, languages=asked_languages)
-    report = _evaluated(contract, month, as_of, dsn)
+    report = _evaluated(contract, month, as_of, store_dsn(dsn, config))
     if as_json:
         sys.stdout.write(report_json(report).decode("utf-8"))
     if directory is not None or not as_json:
@@ -104,7 +104,7 @@ def exit_code(report: Mapping[str, Any]) -> int:
     return 0 if verdicts <= {"met"} else _EXIT_NOT_EVALUATED
 
 
-def _evaluated(path: Path, month: str, as_of: str | None, dsn: str | None) -> dict[str, Any]:
+def _evaluated(path: Path, month: str, as_of: str | None, dsn: str) -> dict[str, Any]:
     from fairclock.documents.fonts import describe  # noqa: PLC0415
     from fairclock.store import open_store  # noqa: PLC0415
     from sla.contracts import load_contract, require_lintable  # noqa: PLC0415
@@ -113,7 +113,7 @@ def _evaluated(path: Path, month: str, as_of: str | None, dsn: str | None) -> di
     moment = None if as_of is None else instant(as_of, where="--as-of")
     contract = load_contract(path)
     require_lintable(contract)
-    with open_store(dsn or default_dsn()) as store:
+    with open_store(dsn) as store:
         return evaluate(
             store, contract, month=month, as_of=moment, software_version=__version__, fonts=describe()
         )

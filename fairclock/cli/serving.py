@@ -1,86 +1,140 @@
-"""Own what long-running commands share: log lines, signals, the receiver's options and its announcement."""
+"""Own what long-running commands share: their options, the settings these become, signals, announcements."""
 
 from __future__ import annotations
 
-import logging
+import json
 import signal
-import time
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from fairclock.cli.configuration import Configuration, configuration
+from fairclock.cli.logs import start_logging
+from fairclock.cli.overriding import overridden
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import FrameType
 
-    from collectors.otlp.receiver import OtlpReceiver
-    from fairclock.store import Store
-
 F = TypeVar("F", bound="Callable[..., object]")
-_OFF = "off"
+_ADDRESS = "HOST:PORT"
 
 
-def receiver_options(function: F) -> F:
-    """Add ``--grpc``, ``--http`` and ``--source``."""
+def _variable(name: str) -> dict[str, Any]:
+    return {"envvar": f"FAIRCLOCK_{name}", "show_envvar": True, "default": None}
+
+
+def collecting_options(function: F) -> F:
+    """Add the options of collectors, spool, endpoint and log; each is named by its path in the configuration."""
     for option in (
         click.option(
-            "--source",
+            "--log-format",
+            "log__format",
+            type=click.Choice(["text", "json"]),
+            help="How log lines are written (default: text).",
+            **_variable("LOG_FORMAT"),
+        ),
+        click.option(
+            "--tls-key",
+            "http__key",
+            metavar="FILE",
+            help="The key of --tls-certificate.",
+            **_variable("TLS_KEY"),
+        ),
+        click.option(
+            "--tls-certificate",
+            "http__certificate",
+            metavar="FILE",
+            help="The certificate that makes --listen HTTPS.",
+            **_variable("TLS_CERTIFICATE"),
+        ),
+        click.option(
+            "--spool-limit",
+            "spool__limit",
+            metavar="SIZE",
+            help="How much the spool may hold (default: 2 GiB).",
+            **_variable("SPOOL_LIMIT"),
+        ),
+        click.option(
+            "--spool",
+            "spool__directory",
+            metavar="DIR",
+            help="Where what is collected waits until it is delivered (default: beside the store).",
+            **_variable("SPOOL"),
+        ),
+        click.option(
+            "--syslog-tcp",
+            "gateway__syslog__tcp",
+            metavar=_ADDRESS,
+            help="Where the gateway's syslog connections are accepted, or off (default: off).",
+            **_variable("SYSLOG_TCP"),
+        ),
+        click.option(
+            "--syslog-udp",
+            "gateway__syslog__udp",
+            metavar=_ADDRESS,
+            help="Where the gateway's syslog datagrams are received, or off (default: off).",
+            **_variable("SYSLOG_UDP"),
+        ),
+        click.option(
+            "--gateway-source",
+            "gateway__source",
             metavar="NAME",
-            default="otlp",
-            show_default=True,
-            help="What the spans are said to come from.",
+            help="What the gateway's lines are said to come from (default: gateway).",
+            **_variable("GATEWAY_SOURCE"),
+        ),
+        click.option(
+            "--file",
+            "gateway__files",
+            multiple=True,
+            metavar="PATH",
+            help="A log of the gateway to follow, once or more often; may hold * and ?.",
+        ),
+        click.option(
+            "--source",
+            "otlp__source",
+            metavar="NAME",
+            help="What the spans are said to come from (default: otlp).",
+            **_variable("SOURCE"),
         ),
         click.option(
             "--http",
-            "http_address",
-            metavar="HOST:PORT",
-            default="127.0.0.1:4318",
-            show_default=True,
-            help="Where OTLP over HTTP is received, or off.",
+            "otlp__http",
+            metavar=_ADDRESS,
+            help="Where OTLP over HTTP is received, or off (default: 127.0.0.1:4318).",
+            **_variable("OTLP_HTTP"),
         ),
         click.option(
             "--grpc",
-            "grpc_address",
-            metavar="HOST:PORT",
-            default="127.0.0.1:4317",
-            show_default=True,
-            help="Where OTLP over gRPC is received, or off.",
+            "otlp__grpc",
+            metavar=_ADDRESS,
+            help="Where OTLP over gRPC is received, or off (default: 127.0.0.1:4317).",
+            **_variable("OTLP_GRPC"),
         ),
     ):
         function = option(function)
     return function
 
 
-def make_receiver(store: Store, *, grpc_address: str, http_address: str, source: str) -> OtlpReceiver:
-    """Take the addresses; raises `UsageError` where one is not free."""
-    from collectors.otlp.receiver import OtlpReceiver  # noqa: PLC0415 - gRPC takes a while to load
-
-    grpc, http = (None if address == _OFF else address for address in (grpc_address, http_address))
-    return OtlpReceiver(store, grpc, http, source=source)
-
-
-def announce(receiver: OtlpReceiver, store: Store) -> None:
-    """Say on stderr where spans are received and where they go."""
-    places = []
-    if receiver.grpc_address is not None:
-        places.append(f"gRPC on {receiver.grpc_address}")
-    if receiver.http_address is not None:
-        places.append(f"HTTP on http://{receiver.http_address}/v1/traces")
-    click.echo(f"receiving OTLP spans: {', '.join(places)}; into {store.dsn}", err=True)
+def settings_of(config: Path | None, flags: dict[str, Any], *, quiet: bool) -> Configuration:
+    """Return the settings that flags, variables, the configuration file and defaults make, and begin to log."""
+    if flags.get("gateway__files"):
+        flags = {**flags, "gateway__files": [str(Path(path).absolute()) for path in flags["gateway__files"]]}
+    settings = overridden(configuration(config), flags)
+    start_logging(level="warning" if quiet else settings.log.level, form=settings.log.format)
+    return settings
 
 
-def start_logging(*, quiet: bool) -> None:
-    """Write log lines to stderr, in UTC."""
-    formatter = logging.Formatter(
-        "%(asctime)sZ %(levelname)s %(name)s: %(message)s", datefmt="%Y-%m-%dT%H:%M:%S"
-    )
-    formatter.converter = time.gmtime
-    handler = logging.StreamHandler()
-    handler.setFormatter(formatter)
-    logging.basicConfig(level=logging.WARNING if quiet else logging.INFO, handlers=[handler], force=True)
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+def announce(lines: Iterable[str], settings: Configuration, *, quiet: bool) -> None:
+    """Say on stderr what is running now."""
+    if quiet:
+        return
+    for line in lines:
+        as_json = settings.log.format == "json"
+        click.echo(json.dumps({"level": "info", "message": line}) if as_json else line, err=True)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from fairclock.errors import StoreUnreachable, UsageError
 from fairclock.model import Interval, clip
-from fairclock.store import batches, requests
+from fairclock.store import batches, refusals, requests
 from fairclock.store.batches import IngestCounts, Kind, LineBatch
 from fairclock.store.connection import Connection
 from fairclock.store.dsn import ServerAddress, parse_dsn
@@ -42,6 +42,7 @@ class Store:
     def __init__(self, connection: Connection) -> None:
         """Use `open_store` instead."""
         self._connection = connection
+        self._is_swept = False
 
     def __enter__(self) -> Self:
         """Return the store itself."""
@@ -120,7 +121,15 @@ class Store:
         """Store a batch of lines; returns once it is committed. Storing it again adds nothing."""
         if not batch.lines:
             return IngestCounts()
+        if not self._is_swept:
+            self._steady(lambda: batches.drop_abandoned_stages(self._connection))
+            self._is_swept = True
         return self._steady(lambda: batches.ingest(self._connection, batch))
+
+    def keep_dead_letters(self, batch: LineBatch, *, reason: str) -> None:
+        """Keep lines that `ingest` cannot store in any form, as redacted excerpts; doing it again adds nothing."""
+        if batch.lines:
+            self._steady(lambda: refusals.keep_dead_letters(self._connection, batch, reason=reason))
 
     def cover(self, *, kind: Kind, source: str, intervals: Sequence[Interval]) -> None:
         """Note that `source` was read through in `intervals` of event time."""
@@ -194,6 +203,7 @@ def _prepare(connection: Connection) -> None:
     """Bring a folder that this process has just taken up to date, before it is served to others."""
     migrate(connection)
     batches.abandon_open_writes(connection)
+    batches.drop_abandoned_stages(connection, older_than_seconds=0)
 
 
 def migrate_store(dsn: str) -> list[Migration]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
+from fairclock.errors import StoreUnreachable
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
@@ -142,6 +143,32 @@ def abandon_open_writes(connection: Connection) -> None:
     )
 
 
+def drop_abandoned_stages(connection: Connection, *, older_than_seconds: int = _LEASE_SECONDS) -> None:
+    """Drop the staged lines of writers that died; they would stay in the server's memory."""
+    found = connection.rows(
+        Query(
+            sql="SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'Memory'"
+            " AND match(name, '^staged_(lines|rows)_[0-9a-f]{32}$')"
+            " AND metadata_modification_time <= now() - toIntervalSecond({age:UInt32})",
+            parameters={"age": older_than_seconds},
+        )
+    )
+    for (name,) in found:
+        connection.execute(Query(sql=f"DROP TABLE IF EXISTS {name}"))
+
+
+def _require_staged(connection: Connection, rows: str, expected: int) -> None:
+    """Refuse to count a batch as stored of which the server forgot what was staged: it was started anew meanwhile."""
+    found = int(connection.rows(Query(sql=f"SELECT count() FROM {rows}"))[0][0])
+    if found != expected:
+        raise StoreUnreachable(
+            str(connection.address),
+            "it was started anew while a batch was written",
+            found=f"{found} of {expected} staged lines",
+            remedy="write the batch again; that adds only what is missing",
+        )
+
+
 def _from_us(value: int) -> datetime:
     return _EPOCH + timedelta(microseconds=value)
 
@@ -197,6 +224,7 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
                 )
             if dead:
                 _keep_dead_letters(connection, rows, batch, tag)
+            _require_staged(connection, rows, len(batch.lines))
         finally:
             connection.execute(Query(sql=f"DROP TABLE IF EXISTS {rows}"))
             connection.execute(Query(sql=f"DROP TABLE IF EXISTS {lines}"))

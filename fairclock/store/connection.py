@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib.util
 import logging
 import re
 import shutil
@@ -54,6 +55,12 @@ def _reason(error: BaseException) -> str:
     if at >= 0:
         return text[at:].split("]", 1)[1].split(")", 1)[0].strip(" '\"")
     return (text.splitlines() or [type(error).__name__])[0][:200]
+
+
+def _missing(error: ImportError) -> ImportError:
+    """Return `error`, as one that names the package where the client library says that in words only."""
+    is_absent = importlib.util.find_spec("chdb") is None
+    return ModuleNotFoundError(str(error), name="chdb") if is_absent else error
 
 
 class Connection:
@@ -252,7 +259,7 @@ class Connection:
 
     def _explain(self, error: BaseException) -> StoreError | ImportError:
         if isinstance(error, ImportError):
-            return error
+            return _missing(error)
         where, text = str(self.address), str(error).strip()
         code = getattr(error, "code", None)
         if isinstance(error, OperationalError | OSError) and code is None:

@@ -74,7 +74,18 @@ def test_every_command_works_beside_a_process_that_holds_the_folder(
 @pytest.fixture
 def up(dsn: str) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "fairclock", "up", "--grpc", "off", "--http", "127.0.0.1:0"],
+        [
+            sys.executable,
+            "-m",
+            "fairclock",
+            "up",
+            "--grpc",
+            "off",
+            "--http",
+            "127.0.0.1:0",
+            "--listen",
+            "off",
+        ],
         cwd=ROOT,
         env=environment(FAIRCLOCK_DSN=dsn),
         stderr=subprocess.PIPE,

@@ -82,7 +82,7 @@ def test_collect_receives_until_it_is_stopped_and_has_covered_what_it_heard(dsn,
 
 def test_up_holds_the_store_while_other_commands_work_on_it(dsn, tmp_path):
     (tmp_path / "log").write_bytes(LINE)
-    with running("up", dsn=dsn) as (process, url):
+    with running("up", "--listen", "off", dsn=dsn) as (process, url):
         assert send(url) == 200
         ingested = fairclock("ingest", "gateway", "--json", str(tmp_path / "log"), dsn=dsn)
         assert json.loads(ingested.stdout)["stored"] == 1
@@ -96,7 +96,7 @@ def test_up_holds_the_store_while_other_commands_work_on_it(dsn, tmp_path):
 def test_an_occupied_port_is_one_sentence(dsn):
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = f"127.0.0.1:{other.getsockname()[1]}"
-        refused = fairclock("up", "--grpc", taken, "--http", "off", dsn=dsn)
+        refused = fairclock("up", "--grpc", taken, "--http", "off", "--listen", "off", dsn=dsn)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr == (
         f"--grpc: cannot listen on {taken} (Address already in use); "

@@ -53,6 +53,9 @@ class MemoryStore:
         self.rows[line, batch.k] = event
         return IngestCounts(read=1, stored=not known, duplicates=known, first_event=at, last_event=at)
 
+    def keep_dead_letters(self, batch: LineBatch, *, reason: str) -> None:
+        self.dead |= set(batch.lines)
+
     def cover(self, *, kind: Kind, source: str, intervals: Sequence[Interval]) -> None:
         if self.failures and isinstance(self.failures[0], FairclockError):
             raise self.failures.pop(0)

@@ -10,8 +10,10 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2_grpc import TraceServiceStub
 
 from collectors.gateway.files import ingest_gateway_files
+from collectors.otlp.committing import FORMAT
 from collectors.otlp.files import ingest_otlp_files
 from collectors.otlp.receiver import OtlpReceiver
+from exporters.clickhouse import DirectDelivery, lines_of
 from fairclock.model import Interval
 from fairclock.store import Query, open_store
 from tests.collectors.otlp_requests import START_NS, good_span, json_of, request_of
@@ -37,7 +39,9 @@ def store(opened):
 
 @pytest.fixture
 def receiver(store):
-    with OtlpReceiver(store, "127.0.0.1:0", "127.0.0.1:0", source="engines") as receiver:
+    with OtlpReceiver(
+        DirectDelivery(store, adapters={FORMAT: lines_of}), "127.0.0.1:0", "127.0.0.1:0", source="engines"
+    ) as receiver:
         yield receiver
 
 
@@ -168,7 +172,9 @@ def test_many_senders_at_once_and_again_lose_nothing_and_add_nothing(store, rece
 
 
 def test_what_a_receiver_heard_is_covered_once_it_stops(store):
-    with OtlpReceiver(store, None, "127.0.0.1:0", source="engines") as receiver:
+    with OtlpReceiver(
+        DirectDelivery(store, adapters={FORMAT: lines_of}), None, "127.0.0.1:0", source="engines"
+    ) as receiver:
         post(receiver, request_of(good_span(1), good_span(30)))
         post(receiver, request_of(good_span(60)))
     (covered,) = store.covered("engine", ALWAYS, store.watermark())

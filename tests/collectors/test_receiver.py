@@ -8,6 +8,7 @@ import zlib
 import grpc
 import httpx
 import pytest
+from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
 from opentelemetry.exporter.otlp.proto.http import Compression
@@ -21,14 +22,21 @@ from opentelemetry.trace import SpanKind
 
 from collectors.otlp.answers import Code, ContentType, failure
 from collectors.otlp.bodies import LARGEST_BODY_BYTES
+from collectors.otlp.committing import FORMAT
 from collectors.otlp.receiver import OtlpReceiver
-from fairclock.errors import StoreUnreachable, UsageError
+from exporters.clickhouse import DirectDelivery, lines_of
+from fairclock.errors import SpoolFull, SpoolUnavailable, StoreUnreachable, UsageError
+from tests.collectors.deliveries import Deliveries
 from tests.collectors.memory_store import MemoryStore
 from tests.collectors.otlp_requests import GOOD_ATTRIBUTES, START_NS, good_span, json_of, request_of
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 BODY = request_of(good_span()).SerializeToString()
 AWAY = StoreUnreachable("store", "nobody answers")
+
+
+def straight_into(store):
+    return DirectDelivery(store, adapters={FORMAT: lines_of})
 
 
 @pytest.fixture
@@ -38,7 +46,7 @@ def store():
 
 @pytest.fixture
 def receiver(store):
-    with OtlpReceiver(store, "127.0.0.1:0", "127.0.0.1:0", source="engines") as receiver:
+    with OtlpReceiver(straight_into(store), "127.0.0.1:0", "127.0.0.1:0", source="engines") as receiver:
         yield receiver
 
 
@@ -232,9 +240,8 @@ def test_a_store_that_is_away_is_a_reason_to_send_again_over_http(url, store):
     store.failures = [AWAY, AWAY]
     response = post(url, BODY)
     assert (response.status_code, int(response.headers["Retry-After"]) > 0) == (503, True)
-    assert Status.FromString(response.content) == Status(
-        code=Code.UNAVAILABLE, message="store: nobody answers"
-    )
+    status = Status.FromString(response.content)
+    assert (status.code, status.message) == (Code.UNAVAILABLE, "store: nobody answers")
     assert post(url, json_of(request_of(good_span())), JSON).json() == {
         "code": 14,
         "message": "store: nobody answers",
@@ -250,6 +257,67 @@ def test_a_store_that_is_away_is_a_reason_to_send_again_over_grpc(stub, store):
     assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
     assert stub.Export(request_of(good_span())) == ExportTraceServiceResponse()
     assert len(store.rows) == 1
+
+
+@pytest.fixture
+def full():
+    """Return a receiver whose spool is full once."""
+    deliver = Deliveries()
+    deliver.failures = [SpoolFull("spool", "the spool is full")]
+    with OtlpReceiver(deliver, "127.0.0.1:0", "127.0.0.1:0") as receiver:
+        yield receiver
+    assert len(deliver.lines) == 1
+
+
+def retry_info(details):
+    info = RetryInfo()
+    assert details.Unpack(info)
+    return info
+
+
+def test_a_full_spool_is_resource_exhausted_with_retry_info_over_grpc(full):
+    with grpc.insecure_channel(str(full.grpc_address)) as channel:
+        stub = TraceServiceStub(channel)
+        with pytest.raises(grpc.RpcError) as refused:
+            stub.Export(request_of(good_span()))
+        assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        trailing = dict(refused.value.trailing_metadata())
+        status = Status.FromString(trailing["grpc-status-details-bin"])
+        assert (status.code, status.message) == (Code.RESOURCE_EXHAUSTED, "spool: the spool is full")
+        assert retry_info(status.details[0]).retry_delay.seconds == 5
+        assert stub.Export(request_of(good_span())) == ExportTraceServiceResponse()
+
+
+def test_a_full_spool_is_503_with_retry_after_over_http(full):
+    url = f"http://{full.http_address}/v1/traces"
+    response = post(url, BODY)
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+    status = Status.FromString(response.content)
+    assert status.code == Code.RESOURCE_EXHAUSTED
+    assert retry_info(status.details[0]).retry_delay.seconds == 5
+    assert post(url, BODY).status_code == 200
+
+
+def test_the_sdks_exporter_sends_again_what_a_full_spool_refused(full):
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(grpc_exporter(full)))
+    span = provider.get_tracer("vllm").start_span("llm_request", start_time=START_NS)
+    span.set_attributes(GOOD_ATTRIBUTES)
+    span.end(end_time=START_NS + 10**9)
+    assert provider.force_flush()
+    provider.shutdown()
+
+
+def test_a_disk_that_is_full_is_unavailable():
+    deliver = Deliveries()
+    deliver.failures = [SpoolUnavailable("spool", "no space left on device")] * 2
+    with OtlpReceiver(deliver, "127.0.0.1:0", "127.0.0.1:0") as receiver:
+        with grpc.insecure_channel(str(receiver.grpc_address)) as channel:
+            with pytest.raises(grpc.RpcError) as refused:
+                TraceServiceStub(channel).Export(request_of(good_span()))
+            assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+        response = post(f"http://{receiver.http_address}/v1/traces", BODY)
+        assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
 
 
 def raw_export(receiver, body, **settings):
@@ -301,7 +369,7 @@ def test_an_occupied_port_is_one_sentence(store, option, capfd):
         taken = f"127.0.0.1:{other.getsockname()[1]}"
         addresses = (taken, "127.0.0.1:0") if option == "--grpc" else ("127.0.0.1:0", taken)
         with pytest.raises(UsageError) as refused:
-            OtlpReceiver(store, *addresses)
+            OtlpReceiver(straight_into(store), *addresses)
     assert str(refused.value) == (
         f"{option}: cannot listen on {taken} (Address already in use); "
         f"stop the program that listens there, or choose another address with {option} HOST:PORT"
@@ -311,7 +379,7 @@ def test_an_occupied_port_is_one_sentence(store, option, capfd):
 
 def test_two_receivers_never_share_a_port(store, receiver):
     with pytest.raises(UsageError, match="Address already in use"):
-        OtlpReceiver(store, str(receiver.grpc_address), None)
+        OtlpReceiver(straight_into(store), str(receiver.grpc_address), None)
 
 
 @pytest.mark.parametrize(
@@ -326,26 +394,26 @@ def test_two_receivers_never_share_a_port(store, receiver):
 )
 def test_addresses_that_are_none(store, address, found):
     with pytest.raises(UsageError, match="--http: ") as refused:
-        OtlpReceiver(store, None, address)
+        OtlpReceiver(straight_into(store), None, address)
     assert refused.value.found == found
 
 
 def test_one_transport_is_enough_and_none_is_too_few(store):
-    with OtlpReceiver(store, None, "127.0.0.1:0") as receiver:
+    with OtlpReceiver(straight_into(store), None, "127.0.0.1:0") as receiver:
         assert receiver.grpc_address is None
     with pytest.raises(UsageError, match="nothing to listen on"):
-        OtlpReceiver(store, None, None)
+        OtlpReceiver(straight_into(store), None, None)
 
 
 def test_a_stopped_receiver_has_committed_covered_and_freed_its_ports(store):
-    receiver = OtlpReceiver(store, "127.0.0.1:0", "127.0.0.1:0")
+    receiver = OtlpReceiver(straight_into(store), "127.0.0.1:0", "127.0.0.1:0")
     with receiver:
         post(
             f"http://{receiver.http_address}/v1/traces",
             request_of(good_span(1), good_span(4)).SerializeToString(),
         )
     assert len(store.covered) == 1
-    OtlpReceiver(store, str(receiver.grpc_address), str(receiver.http_address)).stop()
+    OtlpReceiver(straight_into(store), str(receiver.grpc_address), str(receiver.http_address)).stop()
 
 
 @pytest.mark.parametrize("message", ["", "short", "ä" * 100, "x" * 5000], ids=len)

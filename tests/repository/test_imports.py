@@ -106,7 +106,23 @@ def without_extras(*modules: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["fairclock.cli", "fairclock.cli.collect", "fairclock.cli.ingest", "collectors.otlp.receiver"]
+    "module",
+    [
+        "fairclock.cli",
+        "fairclock.cli.collect",
+        "fairclock.cli.doctor",
+        "fairclock.cli.ingest",
+        "fairclock.cli.pipeline.endpoint",
+        "fairclock.cli.pipeline.figures",
+        "fairclock.cli.tokens",
+        "fairclock.cli.up",
+        "collectors.gateway.syslog",
+        "collectors.gateway.tailing",
+        "collectors.otlp.receiver",
+        "exporters.clickhouse",
+        "exporters.forwarding.endpoint",
+        "exporters.forwarding.forwarder",
+    ],
 )
 def test_a_sidecar_runs_without_the_extras(module: str) -> None:
     result = without_extras(module)

@@ -74,7 +74,9 @@ def check_call(words: list[str]) -> None:
             kind.convert(value or words[place + 1], options[name], context)
 
 
-@pytest.mark.parametrize("page", [*READMES, "docs/development.md", "docs/architecture.md"])
+@pytest.mark.parametrize(
+    "page", [*READMES, "docs/development.md", "docs/architecture.md", "docs/operations.md"]
+)
 def test_every_command_line_on_a_page_can_be_typed(page: str) -> None:
     for words in _calls((ROOT / page).read_text()):
         check_call(words)

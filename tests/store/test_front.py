@@ -68,6 +68,16 @@ def test_a_guest_works_through_the_holder_and_takes_over_when_it(dsn, end):
         assert count(guest) == 2
 
 
+def test_what_a_killed_holder_left_of_inserts_does_not_stay(dsn, tmp_path):
+    scratch = tmp_path / "store" / "scratch"
+    holder = Holder(dsn)
+    (scratch / "tmp1").write_text("lines as they came")
+    holder.die()
+    with open_store(dsn) as store:
+        assert store.is_holder
+        assert list(scratch.iterdir()) == []
+
+
 def test_the_front_wants_the_token_of_the_folder(dsn, tmp_path):
     holder = Holder(dsn)
     try:

@@ -10,7 +10,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from collectors.gateway.files import ingest_gateway_files
+from collectors.otlp.committing import FORMAT
 from collectors.otlp.receiver import OtlpReceiver
+from exporters.clickhouse import DirectDelivery, lines_of
 from fairclock.demo.live.calls import ACME_KEY, BURST_CALLS, BURSTY_KEY, GLOBEX_KEY, plan_calls
 from fairclock.demo.live.clients import make_calls
 from fairclock.demo.live.comparison import Comparison, Row, compare, read_rows, rows_query
@@ -110,7 +112,8 @@ def _running_engine(
     directory = workspace.raw / "engine"
     tell("Making a model of random weights")
     make_model(python=python, directory=directory / "model", output=directory / "model.log")
-    with OtlpReceiver(store, grpc_address="127.0.0.1:0", http_address=None, source=_SOURCE) as receiver:
+    deliver = DirectDelivery(store, adapters={FORMAT: lines_of})
+    with OtlpReceiver(deliver, grpc_address="127.0.0.1:0", http_address=None, source=_SOURCE) as receiver:
         tell("Starting vLLM (about a minute)")
         with running_engine(
             python=python,

@@ -1,0 +1,325 @@
+"""Own one generation of a log: its bytes wherever they lie by now, and how far they were read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Self
+
+from collectors.gateway.tailing.framing import frames_of
+from collectors.gateway.tailing.key_index import KeyIndex
+from collectors.gateway.tailing.numbering import Numbering
+from collectors.gateway.tailing.pieces import PieceReader, lines_between
+from collectors.gateway.tailing.prints import PRINT_BYTES, Print, Prints
+from collectors.gateway.tailing.records import GenerationRecord
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from collectors.gateway.tailing.contents import Content
+    from collectors.gateway.tailing.pieces import Piece
+    from fairclock.model import Frame
+
+_QUIET_LOOKS = 2
+_HASH_BYTES = 8
+
+
+class Severed(Exception):  # noqa: N818 - something that happens to logs, handled by whoever follows the log
+    """The open file no longer holds what was read of it: it was truncated or written anew."""
+
+
+class State(StrEnum):
+    """Where a generation stands."""
+
+    FOLLOWED = "followed"
+    """Its bytes are at hand."""
+    WANTED = "wanted"
+    """Not all of it was read, and where its bytes are now is being looked for."""
+    FINISHED = "finished"
+    """It was read to its end, or given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A piece that was read and not yet delivered, and what is true once it is."""
+
+    frames: list[Frame]
+    lines: int
+    end: int
+    head: bytes
+    tail: bytes
+    through_us: int | None
+
+
+class Generation:
+    """Follow one generation; `committed` moves it on after a reading was delivered.
+
+    name: where its file was last seen.
+    follows: nothing lies between it and the generation before it, so that event time goes on from there.
+    retired: the log's name leads to another file.
+    given_up: not all that was in it could be read.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        content: Content | None,
+        state: State = State.FOLLOWED,
+        identity: str = "",
+        prints: Prints | None = None,
+        numbering: Numbering | None = None,
+        through_us: int | None = None,
+        follows: bool = False,
+    ) -> None:
+        self.name = name
+        self.state = state
+        self.identity = identity
+        self.through_us = through_us
+        self.follows = follows
+        self.retired = self.given_up = self.watched = False
+        self.quiet_since_us: int | None = None
+        self.device = self.inode = self.largest_size = self.mtime_ns = 0
+        self.numbering = numbering or Numbering()
+        self._prints = prints or Prints()
+        self._head = self._tail = b""
+        self._looked = 0
+        self._looked_at: tuple[int, int] | None = None
+        self.content: Content | None = None
+        if content is not None:
+            self._hold(content)
+
+    @property
+    def offset(self) -> int:
+        """Return how many bytes were read and delivered."""
+        return self._prints.offset
+
+    @classmethod
+    def restored(cls, record: GenerationRecord) -> Self:
+        """Return the generation that `to_record` described; where its bytes are now is still to be found."""
+        generation = cls(
+            name=record.name,
+            content=None,
+            state=State.FINISHED if record.finished else State.WANTED,
+            identity=record.identity,
+            prints=record.prints,
+            numbering=Numbering(KeyIndex.restored(record.index, below=record.prints.offset)),
+            through_us=record.through_us,
+            follows=record.follows,
+        )
+        generation.device, generation.inode = record.device, record.inode
+        generation.largest_size, generation.mtime_ns = record.largest_size, record.mtime_ns
+        generation.given_up = record.given_up
+        return generation
+
+    def to_record(self) -> GenerationRecord:
+        """Return what a checkpoint keeps of this generation."""
+        return GenerationRecord(
+            name=self.name,
+            identity=self.identity,
+            device=self.device,
+            inode=self.inode,
+            largest_size=self.largest_size,
+            mtime_ns=self.mtime_ns,
+            prints=self._prints,
+            through_us=self.through_us,
+            follows=self.follows,
+            finished=self.state is State.FINISHED,
+            given_up=self.given_up,
+            index=self.numbering.index.to_stored(),
+        )
+
+    @property
+    def prints(self) -> Prints:
+        """Return what the generation is recognised by."""
+        return self._prints
+
+    def is_file(self, stat: os.stat_result) -> bool:
+        """Return whether `stat` is of the file that was last seen to hold this generation."""
+        return (self.device, self.inode) == (stat.st_dev, stat.st_ino)
+
+    def is_finished_in(self, stat: os.stat_result) -> bool:
+        """Return whether all that was to be read of this generation was read in that file."""
+        return self.state is State.FINISHED and self.is_file(stat)
+
+    def attach(self, name: str, content: Content) -> bool:
+        """Go on in `content` if it begins with all that was read; return whether it does."""
+        found = self._prints.found_in(content)
+        if found is None:
+            return False
+        self.release()
+        self._head, self._tail = found
+        self.name, self.state = name, State.FOLLOWED
+        self._hold(content)
+        if self.numbering.index.is_empty:
+            self.numbering.recount(self.offset, self._read_again)
+        return True
+
+    def fork(self, name: str, content: Content) -> Generation:
+        """Return a generation that has read of `content` what was read of this one, whose file is another."""
+        other = Generation(
+            name=name,
+            content=None,
+            identity=self.identity,
+            prints=self._prints,
+            numbering=Numbering(self.numbering.index.copy(below=self.offset)),
+            through_us=self.through_us,
+        )
+        if not other.attach(name, content):
+            raise ValueError(f"{name} does not begin with what was read of {self.name}")
+        return other
+
+    def holds(self, content: Content) -> bool:
+        """Return whether `content` is a copy of what is or was read here, so that reading it would add nothing.
+
+        Answers False in doubt.
+        """
+        own = self.content
+        if not self._prints.begins(content):
+            return False
+        if own is None:
+            whole = content.has_size(self.offset)
+            return whole and (not content.grows or self._prints.found_in(content) is not None)
+        if not own.grows:
+            return False
+        if not content.grows:
+            return content.has_size(own.stat().st_size)
+        size = content.stat().st_size
+        length = min(size, PRINT_BYTES)
+        return content.read_at(size - length, length) == own.read_at(size - length, length)
+
+    def begin(self, name: str, content: Content) -> None:
+        """Begin with `content`, the file of which nothing had been read yet."""
+        self.name, self.state = name, State.FOLLOWED
+        self._hold(content)
+
+    def _hold(self, content: Content) -> None:
+        self.content = content
+        self._reader = PieceReader(content)
+        self._looked_at = None
+        self.note(content.stat())
+
+    def note(self, stat: os.stat_result) -> None:
+        """Remember what the file is now."""
+        self.watched = True
+        self.device, self.inode = stat.st_dev, stat.st_ino
+        self.mtime_ns = stat.st_mtime_ns
+        if self.content is not None and self.content.grows:
+            self.largest_size = max(self.largest_size, stat.st_size)
+
+    def release(self) -> None:
+        """Let the file go."""
+        if self.content is not None:
+            self.content.close()
+            self.content = None
+
+    def sever(self) -> Content:
+        """Give up the open file, which holds something else by now, and return it."""
+        content = self.content
+        if content is None:
+            raise ValueError("a generation without a file cannot be severed from it")
+        self.content = None
+        self.state = State.WANTED
+        self.numbering.rewind(self.offset)
+        return content
+
+    def finish(self) -> None:
+        """Note that there is nothing more to read, and forget what reading on would need."""
+        if self.content is not None:
+            self.largest_size = max(self.largest_size, self.content.stat().st_size)
+        self.release()
+        self.state = State.FINISHED
+        self.numbering = Numbering()
+
+    def is_news(self) -> bool:
+        """Return whether the file may have changed since it was last read to its end.
+
+        A second look follows each change: two changes within one tick of the file system's clock look like one.
+        """
+        if self.content is None:
+            return False
+        stat = self.content.stat()
+        self.note(stat)
+        now = (stat.st_size, stat.st_mtime_ns)
+        if now != self._looked_at:
+            self._looked_at, self._looked = now, 0
+            return True
+        self._looked += 1
+        return self._looked < _QUIET_LOOKS
+
+    def read(self, *, source: str, log_format: str, now_us: int, last: bool = False) -> Reading | None:
+        """Return the next lines, or None where there are none yet; raises `Severed` and `OSError`.
+
+        `last` also takes a line that no newline ended.
+        """
+        content = self.content
+        if content is None:
+            return None
+        if content.grows and content.stat().st_size < self.offset:
+            raise Severed
+        piece = self._reader.last_piece(self.offset) if last else self._reader.next_piece(self.offset)
+        if not self._still_holds(content):
+            raise Severed
+        if piece is None:
+            return None
+        self._looked_at = None
+        self._name_it(piece)
+        frames, through_us = frames_of(
+            piece,
+            numbering=self.numbering,
+            read_again=self._read_again,
+            source=source,
+            log_format=log_format,
+            generation=self.identity,
+            through_us=self.through_us,
+            now_us=now_us,
+        )
+        head, tail = self._prints_after(piece, content)
+        if not self._still_holds(content):
+            raise Severed
+        return Reading(
+            frames=frames,
+            lines=len(piece.lines),
+            end=piece.end,
+            head=head,
+            tail=tail,
+            through_us=through_us,
+        )
+
+    def committed(self, reading: Reading) -> None:
+        """Move on behind `reading`, which was delivered."""
+        self._head, self._tail = reading.head, reading.tail
+        self._prints = Prints(offset=reading.end, head=Print.of(reading.head), tail=Print.of(reading.tail))
+        self.through_us = reading.through_us
+
+    def _still_holds(self, content: Content) -> bool:
+        if not content.grows:
+            return True
+        return (
+            content.read_at(0, len(self._head)) == self._head
+            and content.read_at(self.offset - len(self._tail), len(self._tail)) == self._tail
+        )
+
+    def _prints_after(self, piece: Piece, content: Content) -> tuple[bytes, bytes]:
+        tail = (
+            (self._tail + piece.raw)[-PRINT_BYTES:]
+            if len(piece.raw) < PRINT_BYTES
+            else piece.raw[-PRINT_BYTES:]
+        )
+        if self.offset >= PRINT_BYTES:
+            return self._head, tail
+        if len(piece.raw) == piece.end - piece.start:
+            return (self._head + piece.raw[:PRINT_BYTES])[:PRINT_BYTES], tail
+        return content.read_at(0, PRINT_BYTES), tail
+
+    def _read_again(self, start: int, end: int) -> Iterable[tuple[int, list[bytes]]]:
+        if self.content is not None:
+            yield from lines_between(self.content.again(), start, end)
+
+    def _name_it(self, piece: Piece) -> None:
+        if not self.identity:
+            first = piece.lines[0] if piece.lines else b""
+            digest = blake2b(first[:PRINT_BYTES], digest_size=_HASH_BYTES).hexdigest()
+            self.identity = f"{self.device:x}:{self.inode:x}:{digest}"

@@ -1,0 +1,309 @@
+"""Own one log that is followed: the file that its name leads to, and earlier ones that are not read to their end.
+
+Rotation makes generations. One that was renamed stays open and is read on, for its writer may not have noticed
+yet. One that was truncated is looked for among the rotated files, and so is one that a stopped collector had
+not read to its end. What is found anew there is recognised by content; in doubt a file is read from its
+beginning, which costs time and adds nothing: a line is its content and how often it came before in its file.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from collectors.gateway.tailing.contents import Unreadable, open_earlier, open_plain
+from collectors.gateway.tailing.earlier_files import earlier_files, file_key
+from collectors.gateway.tailing.generations import Generation, Severed, State
+from collectors.gateway.tailing.records import LogRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from collectors.gateway.tailing.contents import Content
+    from collectors.gateway.tailing.earlier_files import EarlierFile, FileKey
+    from collectors.gateway.tailing.generations import Reading
+
+_LOG = logging.getLogger(__name__)
+_US_PER_SECOND = 1_000_000
+LINGER_SECONDS = 600
+"""How long a renamed file is kept open after its last line: a writer told to reopen it may take a while."""
+DELETED_LINGER_SECONDS = 60
+SEARCH_SECONDS = 60
+"""How long rotated files are searched after something happened: they may be on the move."""
+SCAN_SECONDS = 5
+_MOST_FINISHED = 16
+
+
+class FollowedLog:
+    """Follow the log called `path`, through `generations`, oldest first.
+
+    since_ns: rotated files last written before this are of no interest; they were there before anybody asked.
+    is_held: whether a file is open here or for another log (two names can lead to one file).
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        since_ns: int,
+        is_held: Callable[[os.stat_result], bool],
+        now_us: int,
+        generations: Sequence[Generation] | None = None,
+    ) -> None:
+        """Take up `generations`, which a checkpoint knew; None where the log was never followed."""
+        self.path = path
+        self.since_ns = since_ns
+        self.generations = list(generations or ())
+        self._shown: os.stat_result | None = None
+        self.lost = 0
+        self._is_held = is_held
+        self._judged: dict[FileKey, Generation | None] = {}
+        self._is_unclear = False
+        self._complaints: dict[str, str] = {}
+        self._scanned_us: int | None = None
+        self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
+        # Rotated files that were last written before this are of no interest.
+        latest_ns = self.generations[-1].mtime_ns if self.generations else since_ns
+        wanted_ns = [each.mtime_ns for each in self.generations if each.state is State.WANTED]
+        self._floor_ns = min([latest_ns, *wanted_ns])
+
+    @property
+    def is_missing(self) -> bool:
+        """Return whether the log's name leads to no file."""
+        return self._shown is None
+
+    @property
+    def followed(self) -> Iterator[Generation]:
+        """Yield the generations whose bytes are at hand."""
+        return (each for each in tuple(self.generations) if each.content is not None)
+
+    def is_searching(self, now_us: int) -> bool:
+        """Return whether rotated files are being searched."""
+        return now_us < self._search_until_us
+
+    def to_record(self) -> LogRecord:
+        """Return what a checkpoint keeps of this log."""
+        return LogRecord(
+            path=self.path,
+            since_ns=self.since_ns,
+            generations=tuple(each.to_record() for each in self.generations),
+        )
+
+    def close(self) -> None:
+        """Let all files go."""
+        for generation in self.generations:
+            generation.release()
+
+    def look(self, now_us: int) -> None:
+        """Notice what became of the files since the last look; reads no lines."""
+        try:
+            shown = os.stat(self.path)  # noqa: PTH116 - the path as it was given
+        except OSError:
+            shown = None
+        self._shown = shown
+        for generation in self.followed:
+            retired = shown is None or not generation.is_file(shown)
+            if retired != generation.retired:
+                generation.retired = retired
+                generation.quiet_since_us = now_us
+        if shown is not None and all(each.retired for each in self.followed):
+            self._arrived(shown, now_us)
+        if self._scanned_us is None or not 0 <= now_us - self._scanned_us < SCAN_SECONDS * _US_PER_SECOND:
+            self._scan(now_us)
+        self._give_up(now_us)
+
+    def _arrived(self, shown: os.stat_result, now_us: int) -> None:
+        """Take the file that the log's name leads to and that is none of those followed."""
+        if self._is_held(shown):
+            return
+        try:
+            content = open_plain(self.path)
+        except Unreadable as problem:
+            self._complain(self.path, str(problem))
+            return
+        self._complaints.pop(self.path, None)
+        shown = self._shown = content.stat()  # it may have been rotated since it was seen
+        if self._is_held(shown):
+            content.close()
+            return
+        truncated = any(each.state is State.WANTED and each.is_file(shown) for each in self.generations)
+        if self._taken_up(self.path, content) is not None:
+            return
+        before = self.generations[-1] if self.generations else None
+        if before is not None and before.content is not None and before.prints.found_in(content):
+            # A copy took the place of the file: what was read of the one was read of the other.
+            self.generations.append(before.fork(self.path, content))
+            return
+        self._scan(now_us, truncated=truncated)
+        follows = not truncated and not self._is_unclear and self._goes_on()
+        self.generations.append(Generation(name=self.path, content=content, follows=follows))
+
+    def _goes_on(self) -> bool:
+        """Return whether a generation that is put behind the last one follows it without a gap."""
+        return bool(self.generations) and self.generations[-1].content is not None
+
+    def _taken_up(self, name: str, content: Content) -> Generation | None:
+        """Return the generation that goes on in `content`: one that is looked for, or that had come to an end."""
+        stat = content.stat()
+        for generation in reversed(self.generations):
+            if generation.content is not None:
+                continue
+            same_file = generation.is_file(stat)
+            if generation.offset == 0:
+                if generation.state is State.WANTED and same_file:
+                    generation.begin(name, content)
+                    return generation
+            elif (generation.state is State.WANTED or same_file) and generation.attach(name, content):
+                return generation
+        return None
+
+    def _severed(self, generation: Generation, now_us: int) -> None:
+        """Note that the open file of `generation` holds another one now, and look for the old one's bytes."""
+        content = generation.sever()
+        _LOG.info(
+            "%s was truncated or written anew; %d bytes of it had been read",
+            generation.name,
+            generation.offset,
+        )
+        fresh = Generation(name=generation.name, content=content)
+        fresh.retired, fresh.quiet_since_us = generation.retired, now_us
+        self.generations.insert(self.generations.index(generation) + 1, fresh)
+        if generation.offset == 0:
+            self.generations.remove(generation)
+        self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
+        self._judged = {key: copied for key, copied in self._judged.items() if copied is not generation}
+        self._scan(now_us)
+
+    def _scan(self, now_us: int, *, truncated: bool = False) -> None:
+        """Look at the rotated files: for what is wanted, for what came and went unseen, for what grew again.
+
+        `truncated`: they are copies that were made before a truncation, and lines between the two may be lost.
+        """
+        self._scanned_us = now_us
+        self._is_unclear = False
+        for file in earlier_files(self.path):
+            if file.key in self._judged or self._is_held(file.stat) or self._is_shown(file.stat):
+                continue
+            finished = [each for each in self.generations if each.is_finished_in(file.stat)]
+            if any(file.stat.st_size <= each.largest_size for each in finished):
+                continue
+            if finished or file.stat.st_mtime_ns >= self._floor_ns:
+                self._judge(file, truncated=truncated)
+
+    def _is_shown(self, stat: os.stat_result) -> bool:
+        return self._shown is not None and os.path.samestat(self._shown, stat)
+
+    def _judge(self, file: EarlierFile, *, truncated: bool) -> None:
+        """Take `file` for a generation, a known one or a new one, or for a copy of one."""
+        try:
+            content = open_earlier(file.path)
+        except Unreadable as problem:
+            self._is_unclear = True
+            self._complain(file.path, str(problem))
+            return
+        taken_up = self._taken_up(file.path, content)
+        if taken_up is not None:
+            taken_up.retired = True  # what comes after it goes behind it, and follows
+            return
+        copied = next((each for each in self.generations if each.holds(content)), None)
+        if copied is not None:
+            content.close()
+            self._judged[file.key] = copied
+            return
+        current = next((each for each in self.followed if not each.retired), None)
+        at = len(self.generations) if current is None else self.generations.index(current)
+        follows = current is None and not truncated and self._goes_on()
+        fresh = Generation(name=file.path, content=content, follows=follows)
+        fresh.retired = True
+        self.generations.insert(at, fresh)
+
+    def read(self, *, source: str, log_format: str, now_us: int) -> tuple[Generation, Reading] | None:
+        """Return the next lines of the log, an older generation's first, or None where there are none yet."""
+        for generation in self.followed:
+            self._go_on_from_before(generation)
+            try:
+                reading = None
+                if generation.is_news():
+                    reading = generation.read(source=source, log_format=log_format, now_us=now_us)
+                if reading is None and self._is_over(generation, now_us):
+                    reading = generation.read(source=source, log_format=log_format, now_us=now_us, last=True)
+                    if reading is None:
+                        self._finish(generation)
+            except Severed:
+                self._severed(generation, now_us)
+                return self.read(source=source, log_format=log_format, now_us=now_us)
+            except OSError as error:
+                self._complain(generation.name, str(error.strerror))
+                continue
+            if reading is not None:
+                generation.quiet_since_us = now_us
+                return generation, reading
+        return None
+
+    def _finish(self, generation: Generation) -> None:
+        """Let go of a generation that was read to its end; its file needs no judging unless it grows."""
+        if generation.content is not None:
+            self._judged[file_key(generation.content.stat())] = None
+        generation.finish()
+
+    def _go_on_from_before(self, generation: Generation) -> None:
+        """Let event time go on from the generation before, which is read to its end by now."""
+        at = self.generations.index(generation)
+        if generation.follows and generation.offset == 0 and generation.through_us is None and at > 0:
+            before = self.generations[at - 1]
+            if before.state is not State.WANTED and not before.given_up:
+                generation.through_us = before.through_us
+
+    def _is_over(self, generation: Generation, now_us: int) -> bool:
+        """Return whether a generation that was read to its end will get no more lines."""
+        content = generation.content
+        if content is None or not generation.retired:
+            return False
+        if not content.grows and not content.ended_early():
+            return True
+        deleted = content.stat().st_nlink == 0
+        linger = DELETED_LINGER_SECONDS if deleted else LINGER_SECONDS
+        quiet_since_us = generation.quiet_since_us
+        if quiet_since_us is None:
+            quiet_since_us = generation.quiet_since_us = now_us
+        if now_us - quiet_since_us < linger * _US_PER_SECOND:
+            return False
+        if content.ended_early() and not generation.given_up:
+            generation.given_up = True
+            self.lost += 1
+            _LOG.warning(
+                "%s breaks off: what was in it after %d bytes is lost", generation.name, generation.offset
+            )
+        return True
+
+    def _give_up(self, now_us: int) -> None:
+        """End the search for what was not found, and forget what ended long ago."""
+        if now_us >= self._search_until_us:
+            for generation in [each for each in self.generations if each.state is State.WANTED]:
+                self._lose(generation)
+        finished = [each for each in self.generations if each.state is State.FINISHED]
+        for generation in finished[:-_MOST_FINISHED]:
+            self.generations.remove(generation)
+
+    def _lose(self, generation: Generation) -> None:
+        unread = generation.largest_size - generation.offset
+        generation.finish()
+        generation.given_up = True
+        if unread <= 0 and (generation.watched or generation.offset == 0):
+            _LOG.info("%s: all that was seen of it was read before it was gone", generation.name)
+            return
+        self.lost += 1
+        _LOG.warning(
+            "%s: a file of which %d bytes were read is nowhere to be found; %s is lost, and no time is covered for it",
+            self.path,
+            generation.offset,
+            f"what followed them, at least {unread} bytes,"
+            if unread > 0
+            else "what was written later, if anything,",
+        )
+
+    def _complain(self, path: str, problem: str) -> None:
+        if self._complaints.get(path) != problem:
+            self._complaints[path] = problem
+            _LOG.warning("%s cannot be read: %s; it is tried again", path, problem)

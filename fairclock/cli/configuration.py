@@ -1,0 +1,62 @@
+"""Own the configuration as a whole: the sections of all packages, and the command line's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from collectors.gateway.configuration import GatewaySection
+from collectors.otlp.configuration import OtlpSection
+from exporters.forwarding.configuration import ForwardSection
+from exporters.spool.configuration import SpoolSection
+from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
+from fairclock.store.configuration import StoreSection
+
+
+class HttpSection(Section):
+    """Where ``fairclock up`` answers over HTTP."""
+
+    address: Listening = "127.0.0.1:8780"
+    """Where sidecars, health checks and Prometheus are answered, or off."""
+
+    certificate: FilePath | None = Field(default=None, examples=["/etc/fairclock/up.pem"])
+    """The certificate (PEM, with its chain) that makes it HTTPS."""
+
+    key: FilePath | None = Field(default=None, examples=["/etc/fairclock/up.key"])
+    """The key of the certificate (PEM)."""
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise refuse("needs both certificate and key, or none of them", "write the one that is missing")
+        return self
+
+
+class LogSection(Section):
+    """What long-running commands say on standard error."""
+
+    format: Literal["text", "json"] = "text"
+    """One line each: key=value pairs, or a JSON object."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """From which level on."""
+
+
+class Configuration(Section):
+    """What ``fairclock.yaml`` may hold."""
+
+    store: StoreSection = StoreSection()
+    spool: SpoolSection = SpoolSection()
+    otlp: OtlpSection = OtlpSection()
+    gateway: GatewaySection = GatewaySection()
+    forward: ForwardSection = ForwardSection()
+    http: HttpSection = HttpSection()
+    log: LogSection = LogSection()
+
+
+def configuration(named: Path | None) -> Configuration:
+    """Return the configuration in the file that ``--config`` names, else in the one that is found, else defaults."""
+    return load_configuration(find_file(named, environment=os.environ, folder=Path()), Configuration)

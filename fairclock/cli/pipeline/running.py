@@ -1,0 +1,124 @@
+"""Own a long-running command as a whole: parts started in order, announced, watched, stopped in reverse."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from exporters.spool import Spool
+from fairclock.cli.pipeline.collecting import (
+    FollowedFiles,
+    make_receiver,
+    make_syslog_receiver,
+    receives_syslog,
+    require_logs,
+)
+from fairclock.cli.pipeline.delivering import forwarding, writing
+from fairclock.cli.pipeline.intake import Intake
+from fairclock.cli.pipeline.parts import Pipeline
+from fairclock.cli.pipeline.places import spool_directory
+from fairclock.cli.pipeline.store_link import StoreLink
+from fairclock.store.dsn import parse_dsn
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from starlette.routing import Route
+
+    from collectors.gateway.syslog import SyslogReceiver
+    from collectors.otlp.receiver import OtlpReceiver
+    from fairclock.cli.configuration import Configuration
+
+
+@contextmanager
+def running(
+    settings: Configuration,
+    *,
+    collectors: Collection[str],
+    dsn: str | None,
+    takes_frames: bool = False,
+) -> Iterator[Pipeline]:
+    """Run what the settings say until the end of ``with``; frames go into the store at `dsn`, or are forwarded.
+
+    `collectors` are "gateway" and "otlp".
+    """
+    if "gateway" in collectors:
+        require_logs(settings.gateway)
+    with ExitStack() as stack:
+        link = None
+        if dsn is not None:
+            link = StoreLink(dsn)
+            stack.callback(link.close)
+            link.try_to_open()
+        directory = spool_directory(settings, dsn=dsn)
+        spool = stack.enter_context(Spool(directory, limit_bytes=settings.spool.limit))
+        pipeline = Pipeline(spool=spool, intake=Intake(spool.append), link=link)
+        if link is not None and dsn is not None:
+            pipeline.writer = stack.enter_context(writing(spool, link))
+            destination = str(parse_dsn(dsn))
+        else:
+            pipeline.forwarder = stack.enter_context(forwarding(spool, settings.forward))
+            destination = settings.forward.to or ""
+        if "otlp" in collectors:
+            receiver = make_receiver(settings.otlp, pipeline.intake, directory=directory)
+            pipeline.receiver = stack.enter_context(receiver)
+            pipeline.announcements.append(_receiving(receiver, destination))
+        if "gateway" in collectors and settings.gateway.files:
+            followed = FollowedFiles(settings.gateway, pipeline.intake, directory=directory)
+            pipeline.tail = stack.enter_context(followed)
+            names = ", ".join(str(path) for path in settings.gateway.files)
+            pipeline.announcements.append(f"following {names}; into {destination}")
+        if "gateway" in collectors and receives_syslog(settings.gateway):
+            syslog = make_syslog_receiver(settings.gateway, pipeline.intake)
+            pipeline.syslog = stack.enter_context(syslog)
+            pipeline.announcements.append(_receiving_syslog(syslog, destination))
+        if settings.http.address != "off":
+            _answer(pipeline, settings, stack, takes_frames=takes_frames)
+        yield pipeline
+
+
+def _answer(pipeline: Pipeline, settings: Configuration, stack: ExitStack, *, takes_frames: bool) -> None:
+    from fairclock.cli.pipeline.endpoint import answering, health_routes  # noqa: PLC0415 - a sidecar may do without
+
+    routes = health_routes(ended=pipeline.ended, ready=pipeline.ready, figures=pipeline.figures)
+    if takes_frames:
+        routes.append(_frames_route(pipeline))
+    pipeline.url = stack.enter_context(answering(settings.http, routes))
+    pipeline.announcements.append(f"answering on {pipeline.url}")
+
+
+def _frames_route(pipeline: Pipeline) -> Route:
+    from exporters.forwarding.endpoint import Permission, frames_route  # noqa: PLC0415
+    from fairclock.store.tokens import Keyring, Scope, list_tokens  # noqa: PLC0415
+
+    link = pipeline.link
+    assert link is not None  # noqa: S101 - whoever takes frames has a store
+    keyring = Keyring(lambda: list_tokens(link.open()), monotonic=time.monotonic)
+
+    def permission(text: str) -> Permission:
+        token = keyring.find(text)
+        if token is None:
+            return Permission.UNKNOWN
+        allowed = token.scope in {Scope.COLLECTOR, Scope.ADMIN}
+        return Permission.GRANTED if allowed else Permission.OTHER_SCOPE
+
+    def count(frames: int) -> None:
+        pipeline.received_frames += frames
+
+    return frames_route(pipeline.intake, permission, counted=count)
+
+
+def _receiving(receiver: OtlpReceiver, destination: str) -> str:
+    places = []
+    if receiver.grpc_address is not None:
+        places.append(f"gRPC on {receiver.grpc_address}")
+    if receiver.http_address is not None:
+        places.append(f"HTTP on http://{receiver.http_address}/v1/traces")
+    return f"receiving OTLP spans: {', '.join(places)}; into {destination}"
+
+
+def _receiving_syslog(syslog: SyslogReceiver, destination: str) -> str:
+    addresses = {"UDP": syslog.udp_address, "TCP": syslog.tcp_address}
+    places = [f"{name} on {address}" for name, address in addresses.items() if address is not None]
+    return f"receiving syslog: {', '.join(places)}; into {destination}"
