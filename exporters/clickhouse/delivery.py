@@ -12,11 +12,13 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from exporters.clickhouse.batches import LARGEST_BATCH_ROWS
 from exporters.clickhouse.verdicts import TOO_MUCH_MEMORY, Verdict, code_of, name_of, verdict_of
+from fairclock.model import merge
 from fairclock.store import IngestCounts, LineBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from exporters.clickhouse.batches import Gathering, RowStore
     from fairclock.model import Interval
@@ -34,6 +36,7 @@ class _Task:
     batch: LineBatch
     tries: int = 0
     suspect: bool = False
+    halved: bool = False
     reason: str = ""
 
     @property
@@ -46,6 +49,7 @@ class _Task:
             _Task(
                 batch=LineBatch(kind=self.batch.kind, source=self.batch.source, lines=part, k=self.batch.k),
                 suspect=suspect,
+                halved=True,
             )
             for part in (lines[:half], lines[half:])
         ]
@@ -86,8 +90,12 @@ class Delivery:
         """Deliver this, too; all that was gathered is `size_bytes` now."""
         self.size_bytes = size_bytes
         self._tasks.extend(_Task(batch=batch) for batch in gathering.batches())
+        self._tasks = deque(_put_together(self._tasks))
         self._unreadable.extend(gathering.unreadable)
-        self._covered.extend(gathering.covered().items())
+        covered = dict(self._covered)
+        for key, intervals in gathering.covered().items():
+            covered[key] = merge([*covered.get(key, []), *intervals])
+        self._covered = deque(covered.items())
 
     def run(self, store: RowStore) -> None:
         """Deliver what is left; raises what kept it from that, and may be called again."""
@@ -177,6 +185,26 @@ class Delivery:
             (kind, source), intervals = self._covered[0]
             store.cover(kind=kind, source=source, intervals=intervals)
             self._covered.popleft()
+
+
+def _put_together(tasks: Iterable[_Task]) -> list[_Task]:
+    """Make one of tasks that belong together: what came in between failed tries would go in by handfuls else."""
+    kept: list[_Task] = []
+    latest: dict[tuple[Kind, str, int], _Task] = {}
+    for task in tasks:
+        batch = task.batch
+        key = (batch.kind, batch.source, batch.k)
+        before = latest.get(key)
+        if task.suspect or task.halved:
+            kept.append(task)
+        elif before is not None and len(before.batch.lines) + len(batch.lines) <= LARGEST_BATCH_ROWS:
+            lines = [*before.batch.lines, *batch.lines]
+            before.batch = LineBatch(kind=batch.kind, source=batch.source, lines=lines, k=batch.k)
+            before.tries = max(before.tries, task.tries)
+        else:
+            latest[key] = task
+            kept.append(task)
+    return kept
 
 
 def _smaller(task: _Task, error: Exception) -> list[_Task]:

@@ -102,6 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
     """Answer one client's connection; the server gives each connection a thread, and so an engine handle."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # an answer goes in pieces, and each would wait 40 ms for the one before
     server: Front
     _session: EngineSession | None = None
 

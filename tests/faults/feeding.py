@@ -10,7 +10,6 @@ import httpx
 from tests.faults import traffic
 from tests.tailing.rig import Written, compress
 
-
 LONGEST_PAUSE_SECONDS = 0.05
 
 

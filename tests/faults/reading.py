@@ -25,12 +25,20 @@ def read(dsn, contract, month):
     window = Interval(start=datetime(2026, 9, 1, tzinfo=UTC), end=datetime(2026, 12, 1, tzinfo=UTC))
     with open_store(dsn) as store:
         as_of = store.watermark()
-        report = evaluate(store, load_contract(Path(contract)), month=month, as_of=as_of, software_version="tested", fonts=[])
+        report = evaluate(
+            store,
+            load_contract(Path(contract)),
+            month=month,
+            as_of=as_of,
+            software_version="tested",
+            fonts=[],
+        )
         del report["as_of"], report["evidence"]["seals"]
         return {
             "lines": store.rows(Query(sql="SELECT request_id, k FROM gateway_requests FINAL ORDER BY 1, 2")),
             "spans": [
-                row[0] for row in store.rows(Query(sql="SELECT span_id FROM engine_requests FINAL ORDER BY 1"))
+                row[0]
+                for row in store.rows(Query(sql="SELECT span_id FROM engine_requests FINAL ORDER BY 1"))
             ],
             "dead_letters": store.rows(Query(sql="SELECT kind, reason, excerpt FROM dead_letters FINAL")),
             "covered": {
@@ -38,7 +46,9 @@ def read(dsn, contract, month):
                 for kind in ("gateway", "engine")
             },
             "staged": store.rows(
-                Query(sql="SELECT name FROM system.tables WHERE database = 'fairclock' AND name LIKE 'staged%'")
+                Query(
+                    sql="SELECT name FROM system.tables WHERE database = 'fairclock' AND name LIKE 'staged%'"
+                )
             ),
             "report": report,
         }

@@ -10,16 +10,19 @@ import os
 import random
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from collectors.otlp.receiver import OtlpReceiver
 from exporters.clickhouse import DirectDelivery, lines_of
-from fairclock.model import Frame
 from fairclock.store import LineBatch, Query, open_store
 from tests.collectors.otlp_requests import json_of, request_of
 from tests.faults import traffic
+
+if TYPE_CHECKING:
+    from fairclock.model import Frame
 
 CASES = Path(__file__).parent / "cases"
 SEEDS = {"lines": 20_261_014, "bodies": 20_261_015}

@@ -68,7 +68,9 @@ class Site:
         self.server.start().wait_until_it_answers()
         self.collector.start().wait_until_it_answers()
         known = self.spool / "tails" / "tail.json"
-        eventually(known.exists, what=lambda: self.collector.said)  # from then on, it is known what was there before
+        eventually(
+            known.exists, what=lambda: self.collector.said
+        )  # from then on, it is known what was there before
         for feeder in self.feeders:
             feeder.start()
         return self
@@ -155,7 +157,11 @@ CASES = [
     pytest.param("a server", 16, 5_000, id="a collector that writes into a server, 16 kills"),
     pytest.param("another Fairclock", 8, 5_000, id="a sidecar and an up, 8 kills"),
     pytest.param(
-        "a server", 100, 100_000, id="a collector that writes into a server, 100 kills", marks=pytest.mark.soak
+        "a server",
+        100,
+        100_000,
+        id="a collector that writes into a server, 100 kills",
+        marks=pytest.mark.soak,
     ),
     pytest.param(
         "another Fairclock", 100, 100_000, id="a sidecar and an up, 100 kills", marks=pytest.mark.soak

@@ -96,7 +96,7 @@ def test_a_writer_gets_every_row_in_once(server, spool, do, at):
             writer.stop(grace_seconds=20)  # what waits is written at once, until something fails
         if not delivered(spool):
             with Writing(spool, server.dsn) as again:
-                eventually(lambda: delivered(spool), what=lambda: again.statistics(), seconds=60)
+                eventually(lambda: delivered(spool), what=again.statistics, seconds=60)
     assert server.misbehaved == 2
     assert rows(server) == traffic.expected_lines(ROWS)
     assert count(server, "dead_letters") == 0
@@ -129,7 +129,9 @@ def test_a_poisonous_frame_costs_no_other_while_the_server_misbehaves(server, sp
     assert count(server, "dead_letters") == 1
 
 
-@pytest.mark.parametrize("moment", ["CREATE TABLE staged_rows", "SELECT count", "INSERT INTO gateway_requests"])
+@pytest.mark.parametrize(
+    "moment", ["CREATE TABLE staged_rows", "SELECT count", "INSERT INTO gateway_requests"]
+)
 def test_a_server_that_starts_anew_between_two_statements_loses_no_row(tmp_path, monkeypatch, moment):
     """What was staged in its memory is gone then, and the next statement finds a table without rows."""
     from fairclock.store.connection import Connection

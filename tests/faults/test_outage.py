@@ -87,7 +87,8 @@ def test_a_long_outage_under_load_costs_nothing(tmp_path):
         watching = threading.Event()
         sampler = threading.Thread(
             target=lambda: [
-                resident.append(site.collector.resident_bytes()) for _ in iter(lambda: watching.wait(0.2), True)
+                resident.append(site.collector.resident_bytes())
+                for _ in iter(lambda: watching.wait(0.2), True)
             ]
         )
         sampler.start()
@@ -122,7 +123,7 @@ def test_a_long_outage_under_load_costs_nothing(tmp_path):
         "written_a_second": round(count / float(writing)),
         "writes": batches,
     }
-    print(json.dumps(result))
+    print(json.dumps(result))  # noqa: T201 - for whoever runs it with -s
     if RESULT:
         Path(RESULT).write_text(json.dumps(result, indent=2))
     assert (gateway, engine) == (count, count)

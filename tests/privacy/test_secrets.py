@@ -28,7 +28,11 @@ ATTRIBUTES = {
     "url.full": f"http://engine/v1?key={SECRET}06",
     f"{SECRET}07": "a key",
 }
-RESOURCE = {"host.name": "gpu-1", "vllm.process_id": "4242", "process.command_line": f"vllm --api-key {SECRET}08"}
+RESOURCE = {
+    "host.name": "gpu-1",
+    "vllm.process_id": "4242",
+    "process.command_line": f"vllm --api-key {SECRET}08",
+}
 
 
 def line(number, **changes):
@@ -66,7 +70,9 @@ def bodies():
     span.status.message = f"{SECRET}35"
     good = request_of(span, good_span(2, **ODD_SPANS), resource=RESOURCE)
     whole = good.SerializeToString()
-    wrong = good_span(3, attributes={"gen_ai.latency.e2e": f"{SECRET}36", "gen_ai.usage.prompt_tokens": f"{SECRET}37"})
+    wrong = good_span(
+        3, attributes={"gen_ai.latency.e2e": f"{SECRET}36", "gen_ai.usage.prompt_tokens": f"{SECRET}37"}
+    )
     protobuf, text = "application/x-protobuf", "application/json"
     return [
         (whole, protobuf),
@@ -150,7 +156,11 @@ def site(tmp_path_factory):
                     )
                 )
         answers.append(
-            httpx.post(f"http://127.0.0.1:{at}/v1/frames", content=f"{SECRET}52", headers={"Authorization": f"Bearer {SECRET}53"})
+            httpx.post(
+                f"http://127.0.0.1:{at}/v1/frames",
+                content=f"{SECRET}52",
+                headers={"Authorization": f"Bearer {SECRET}53"},
+            )
         )
         answers.append(httpx.get(f"http://127.0.0.1:{at}/{SECRET}54?{SECRET}55"))
 
@@ -163,7 +173,9 @@ def site(tmp_path_factory):
         eventually(delivered, what=lambda: up.said + sidecar.said)
         metrics = [httpx.get(f"http://127.0.0.1:{each}/metrics").text for each in (port, at)]
         sidecar.stop()
-        (sent / "third.log").write_bytes(b"\n".join(each.replace(b"acme", b"third") for each in lines) + b"\n")
+        (sent / "third.log").write_bytes(
+            b"\n".join(each.replace(b"acme", b"third") for each in lines) + b"\n"
+        )
         (sent / "spans.pb").write_bytes(bodies()[0][0])
         said = fairclock("ingest", "gateway", sent / "third.log", "--dsn", dsn)
         said += fairclock("ingest", "otlp", sent / "spans.pb", "--dsn", dsn)

@@ -1,9 +1,11 @@
 """Whatever rotation does to a log, each of its lines arrives, and none more often than it was written."""
 
+import errno
 import os
 
 import pytest
 
+from collectors.gateway.tailing.contents import PlainContent
 from tests.tailing.rig import Written, compress, imported, lines
 
 
@@ -345,3 +347,47 @@ def test_a_file_that_may_not_be_read_is_named_once_and_read_once_it_may(rig, log
     assert caplog.text.count("access.log cannot be read: Permission denied") == 1
     rig.poll()
     arrived(rig, 2, 1)
+
+
+@pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO], ids=["stale", "unreadable for a while"])
+def test_a_file_that_fails_is_found_again(rig, log, caplog, monkeypatch, number):
+    log.write(lines(1))
+    rig.poll()
+    log.write(lines(2))
+    failing, read_at = [True], PlainContent.read_at
+
+    def fail(content, offset, size):
+        if failing[0]:
+            raise OSError(number, "no luck")
+        return read_at(content, offset, size)
+
+    monkeypatch.setattr(PlainContent, "read_at", fail)
+    for _ in range(3):
+        rig.poll().wait(1)
+    failing[0] = False
+    log.write(lines(3))
+    rig.settle()
+    arrived(rig, 1, 2, 3)
+    assert caplog.text.count("access.log cannot be read: no luck") == 1
+    assert rig.tail.statistics().lost_files == 0
+
+
+def test_a_rotated_file_that_fails_costs_no_other_log(rig, log, monkeypatch):
+    log.write(lines(1))
+    rig.poll().stop()
+    log.write(lines(2))
+    log.rotate()
+    log.write(lines(3))
+    failing, read_at = [True], PlainContent.read_at
+
+    def fail(content, offset, size):
+        if failing[0] and content.stat().st_size == len(lines(1, 2)):
+            raise OSError(errno.EIO, "Input/output error")
+        return read_at(content, offset, size)
+
+    monkeypatch.setattr(PlainContent, "read_at", fail)
+    rig.start().poll()
+    arrived(rig, 1, 3)
+    failing[0] = False
+    rig.wait(5).poll()
+    arrived(rig, 1, 3, 2)

@@ -174,3 +174,27 @@ def test_stopping_while_the_store_is_away_tries_once_and_leaves_the_rows_in_the_
 def test_a_writer_that_never_started_stops(bench):
     bench.writer.stop()
     assert bench.opened == 0
+
+
+def test_what_arrives_while_the_store_is_away_goes_in_as_one_batch(bench):
+    bench.store.failures = [AWAY] * 6
+    for number in range(60):
+        bench.append(b"row %d" % number, covered=(number, number + 1))
+        bench.run_for(1)
+    bench.run_for(60)
+    assert len(bench.store.lines) == 60
+    tries = [len(batch.lines) for batch in bench.store.batches]
+    assert max(tries[6:]) > 25
+    assert len(tries[6:]) <= 1 + 60 // 5
+    assert bench.store.covered == [(0, 60)]
+
+
+def test_halves_that_had_to_be_are_not_put_together_again(bench):
+    rows = [b"row %04d" % number for number in range(3_000)]
+    bench.store.failures = [server_error(241), server_error(241)]
+    bench.append(*rows)
+    bench.run_for(6)
+    bench.append(b"another")
+    bench.run_for(60)
+    assert [len(batch.lines) for batch in bench.store.batches][:3] == [3_000, 1_500, 750]
+    assert bench.store.lines == {*rows, b"another"}

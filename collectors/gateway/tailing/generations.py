@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from collectors.gateway.tailing.framing import frames_of
-from collectors.gateway.tailing.key_index import KeyIndex
 from collectors.gateway.tailing.numbering import Numbering
 from collectors.gateway.tailing.pieces import PieceReader, lines_between
 from collectors.gateway.tailing.prints import PRINT_BYTES, Print, Prints
-from collectors.gateway.tailing.records import GenerationRecord
 
 if TYPE_CHECKING:
     import os
@@ -95,41 +93,6 @@ class Generation:
     def offset(self) -> int:
         """Return how many bytes were read and delivered."""
         return self._prints.offset
-
-    @classmethod
-    def restored(cls, record: GenerationRecord) -> Self:
-        """Return the generation that `to_record` described; where its bytes are now is still to be found."""
-        generation = cls(
-            name=record.name,
-            content=None,
-            state=State.FINISHED if record.finished else State.WANTED,
-            identity=record.identity,
-            prints=record.prints,
-            numbering=Numbering(KeyIndex.restored(record.index, below=record.prints.offset)),
-            through_us=record.through_us,
-            follows=record.follows,
-        )
-        generation.device, generation.inode = record.device, record.inode
-        generation.largest_size, generation.mtime_ns = record.largest_size, record.mtime_ns
-        generation.given_up = record.given_up
-        return generation
-
-    def to_record(self) -> GenerationRecord:
-        """Return what a checkpoint keeps of this generation."""
-        return GenerationRecord(
-            name=self.name,
-            identity=self.identity,
-            device=self.device,
-            inode=self.inode,
-            largest_size=self.largest_size,
-            mtime_ns=self.mtime_ns,
-            prints=self._prints,
-            through_us=self.through_us,
-            follows=self.follows,
-            finished=self.state is State.FINISHED,
-            given_up=self.given_up,
-            index=self.numbering.index.to_stored(),
-        )
 
     @property
     def prints(self) -> Prints:

@@ -8,6 +8,7 @@ beginning, which costs time and adds nothing: a line is its content and how ofte
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from collectors.gateway.tailing.contents import Unreadable, open_earlier, open_p
 from collectors.gateway.tailing.earlier_files import earlier_files, file_key
 from collectors.gateway.tailing.generations import Generation, Severed, State
 from collectors.gateway.tailing.records import LogRecord
+from collectors.gateway.tailing.restoring import record_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -87,7 +89,7 @@ class FollowedLog:
         return LogRecord(
             path=self.path,
             since_ns=self.since_ns,
-            generations=tuple(each.to_record() for each in self.generations),
+            generations=tuple(map(record_of, self.generations)),
         )
 
     def close(self) -> None:
@@ -122,7 +124,14 @@ class FollowedLog:
         except Unreadable as problem:
             self._complain(self.path, str(problem))
             return
-        self._complaints.pop(self.path, None)
+        try:
+            self._begin_with(content, now_us)
+        except OSError as error:
+            self._let_go(self.path, content, error)
+        else:
+            self._complaints.pop(self.path, None)
+
+    def _begin_with(self, content: Content, now_us: int) -> None:
         shown = self._shown = content.stat()  # it may have been rotated since it was seen
         if self._is_held(shown):
             content.close()
@@ -202,6 +211,19 @@ class FollowedLog:
             self._is_unclear = True
             self._complain(file.path, str(problem))
             return
+        try:
+            self._take(file, content, truncated=truncated)
+        except OSError as error:
+            self._is_unclear = True
+            self._let_go(file.path, content, error)
+
+    def _let_go(self, name: str, content: Content, error: OSError) -> None:
+        """Close a file that failed before any generation had it; one that has it goes on with it."""
+        self._complain(name, str(error.strerror))
+        if not any(each.content is content for each in self.generations):
+            content.close()
+
+    def _take(self, file: EarlierFile, content: Content, *, truncated: bool) -> None:
         taken_up = self._taken_up(file.path, content)
         if taken_up is not None:
             taken_up.retired = True  # what comes after it goes behind it, and follows
@@ -235,6 +257,9 @@ class FollowedLog:
                 return self.read(source=source, log_format=log_format, now_us=now_us)
             except OSError as error:
                 self._complain(generation.name, str(error.strerror))
+                if error.errno == errno.ESTALE:  # replaced on its server by another machine
+                    generation.sever().close()
+                    self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
                 continue
             if reading is not None:
                 generation.quiet_since_us = now_us

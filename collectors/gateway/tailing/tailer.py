@@ -6,9 +6,9 @@ import logging
 from typing import TYPE_CHECKING, Self
 
 from collectors.gateway.tailing.checkpoints import CheckpointFile
-from collectors.gateway.tailing.generations import Generation
 from collectors.gateway.tailing.logs import FollowedLog
 from collectors.gateway.tailing.patterns import Patterns
+from collectors.gateway.tailing.restoring import restored
 from collectors.gateway.tailing.statistics import TailStatistics
 from fairclock.errors import SpoolError, StoreError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from threading import Event
     from types import TracebackType
 
-    from collectors.gateway.tailing.generations import Reading
+    from collectors.gateway.tailing.generations import Generation, Reading
     from collectors.gateway.tailing.records import LogRecord
     from fairclock.model import Frame
 
@@ -167,7 +167,7 @@ class Tailer:
         if record is not None:
             since_ns, generations = (
                 record.since_ns,
-                [Generation.restored(each) for each in record.generations],
+                list(map(restored, record.generations)),
             )
         elif self._checkpoint.was_damaged:
             since_ns, generations = 0, []
