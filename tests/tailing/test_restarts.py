@@ -220,6 +220,19 @@ def test_a_log_that_came_and_was_rotated_while_the_tail_was_down(rig):
     arrived(rig, 1, 2)
 
 
+def test_a_log_copied_and_truncated_before_its_first_lines_were_seen_just_before_a_stop(rig, log):
+    rig.poll()
+    log.write(lines(1))
+    log.copy()
+    log.truncate()
+    rig.tail.poll(rig.now_us)
+    log.write(lines(2))
+    rig.tail.poll(rig.now_us)
+    rig.stop()
+    rig.start().poll()
+    arrived(rig, 2, 1)
+
+
 def test_a_log_of_a_glob_that_was_rotated_away_while_the_tail_was_down(rig, log):
     rig.patterns = (rig.folder / "*.log",)
     log.write(lines(1))

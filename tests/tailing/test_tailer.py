@@ -173,7 +173,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_stop_the_tail(rig, log, ca
 
 def test_an_idle_tail_writes_nothing(rig, log):
     log.write(lines(1))
-    rig.poll().wait(1).poll()
+    rig.poll().wait(6).poll().wait(1).poll()
     before = (rig.checkpoints / "tail.json").stat()
     for _ in range(50):
         rig.wait(1).poll()

@@ -40,7 +40,8 @@ _MOST_FINISHED = 16
 class FollowedLog:
     """Follow the log called `path`, through `generations`, oldest first.
 
-    since_ns: rotated files last written before this are of no interest; they were there before anybody asked.
+    since_ns: rotated files last written before this are of no interest: they were there before anybody asked, or
+    were looked at since.
     is_held: whether a file is open here or for another log (two names can lead to one file).
     """
 
@@ -66,9 +67,8 @@ class FollowedLog:
         self._scanned_us: int | None = None
         self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
         # Rotated files that were last written before this are of no interest.
-        latest_ns = self.generations[-1].mtime_ns if self.generations else since_ns
         wanted_ns = [each.mtime_ns for each in self.generations if each.state is State.WANTED]
-        self._floor_ns = min([latest_ns, *wanted_ns])
+        self._floor_ns = min([since_ns, *wanted_ns])
 
     @property
     def is_missing(self) -> bool:
@@ -191,6 +191,7 @@ class FollowedLog:
         """
         self._scanned_us = now_us
         self._is_unclear = False
+        latest_ns = self.generations[-1].mtime_ns if self.generations else 0
         for file in earlier_files(self.path):
             if file.key in self._judged or self._is_held(file.stat) or self._is_shown(file.stat):
                 continue
@@ -199,6 +200,8 @@ class FollowedLog:
                 continue
             if finished or file.stat.st_mtime_ns >= self._floor_ns:
                 self._judge(file, truncated=truncated)
+        if not self._is_unclear:
+            self.since_ns = max(self.since_ns, latest_ns)
 
     def _is_shown(self, stat: os.stat_result) -> bool:
         return self._shown is not None and os.path.samestat(self._shown, stat)
