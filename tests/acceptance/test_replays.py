@@ -37,7 +37,7 @@ class Replayed:
 
     def __init__(self, folder: Path, dsn: str, worker: Worker) -> None:
         self.folder, self.dsn, self.worker = folder, dsn, worker
-        month = invent(folder / "month", seed=11, zone="Asia/Shanghai", month=MONTH, scenes=250)
+        month = invent(folder / "month", seed=11, zone="Asia/Shanghai", month=MONTH, scenes=160)
         whole = [(start - _DAY_US, end + _DAY_US) for start, end in month.covers["gateway"]]
         # without a gap: a file that is read again covers what it holds
         self.month: InventedMonth = replace(month, covers={"gateway": whole, "engine": whole})

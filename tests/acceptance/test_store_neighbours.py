@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.acceptance.commands import ROOT, Answer, Worker, environment, fairclock, said
-from tests.acceptance.contracts import good_contract, write_contract
+from tests.acceptance.contracts import good_contract, latency, write_contract
 from tests.acceptance.traffic import MS, Traffic
 
 if TYPE_CHECKING:
@@ -23,6 +23,21 @@ if TYPE_CHECKING:
 
 START_US = 1_791_000_000_000 * MS
 HOLDER = "tests.acceptance.holder"
+BUSY_CONTRACT = good_contract(
+    calendar={
+        "peak": [
+            {"days": "mon-fri", "from": "09:30", "to": "11:30"},
+            {"days": "mon-fri", "from": "14:00", "to": "15:00"},
+        ]
+    },
+    objectives=[
+        latency("p99-peak", "end_to_end", 99, "2s", during="peak"),
+        latency("p95-regular", "end_to_end", 95, "1500ms", during="not peak"),
+        latency("ttft-regular", "time_to_first_token", 50, "300ms", during="not peak"),
+        *good_contract()["objectives"],
+    ],
+)
+"""With so many windows in a month that its query grows long: another process's engine has to be told all of it."""
 
 
 @pytest.fixture
@@ -47,7 +62,7 @@ def everything_works(dsn: str, log: Path, folder: Path, *, stored: int) -> None:
     answer = fairclock("query", "SELECT count() AS n FROM gateway_requests FINAL", "--json", dsn=dsn)
     assert answer.code == 0, answer
     assert int(json.loads(answer.out)["n"]) == 5
-    contract = write_contract(good_contract(), folder)
+    contract = write_contract(BUSY_CONTRACT, folder)
     answer = fairclock("report", contract, "--month", "2026-10", "--json", dsn=dsn)
     assert answer.code == 1, answer
     assert json.loads(answer.out)["traffic"]["admitted"] == 5
