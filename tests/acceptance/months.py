@@ -70,7 +70,7 @@ class InventedMonth:
         return differences(self.expected(contract, found["as_of"]), found)
 
 
-def invent(folder: Path, *, seed: int, zone: str, month: str, scenes: int = 500) -> InventedMonth:
+def invent(folder: Path, *, seed: int, zone: str, month: str, scenes: int = 350) -> InventedMonth:
     """Invent a month of the contracts' zone; equal seeds, equal bytes."""
     random = Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
