@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from fairclock.model import Interval, merge
+from fairclock.model import Interval, from_us, merge
 from fairclock.store import LineBatch
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ Adapter: TypeAlias = "Callable[[Frame], Sequence[LineBatch]]"
 
 _LOG = logging.getLogger(__name__)
 LARGEST_BATCH_ROWS = 100_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class RowStore(Protocol):
@@ -85,7 +83,7 @@ class Gathering:
 
     def _cover(self, kind: Kind, source: str, covered: tuple[int, int]) -> None:
         try:
-            start, end = (_EPOCH + timedelta(microseconds=instant) for instant in covered)
+            start, end = (from_us(instant) for instant in covered)
         except OverflowError:  # a time that no clock shows covers nothing
             return
         self._covered.setdefault((kind, source), []).append(Interval(start=start, end=end))

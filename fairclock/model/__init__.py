@@ -2,7 +2,21 @@
 
 from fairclock.model.clocks import ENGINE_CLOCKS, Clock
 from fairclock.model.frames import Frame, FrameKind
+from fairclock.model.instants import EPOCH, from_us, to_us
 from fairclock.model.intervals import Interval, clip, merge, total_us
 from fairclock.model.outcomes import Outcome
 
-__all__ = ["ENGINE_CLOCKS", "Clock", "Frame", "FrameKind", "Interval", "Outcome", "clip", "merge", "total_us"]
+__all__ = [
+    "ENGINE_CLOCKS",
+    "EPOCH",
+    "Clock",
+    "Frame",
+    "FrameKind",
+    "Interval",
+    "Outcome",
+    "clip",
+    "from_us",
+    "merge",
+    "to_us",
+    "total_us",
+]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from fairclock.errors import StoreUnreachable, UsageError
-from fairclock.model import Interval, clip
+from fairclock.model import EPOCH, Interval, clip, from_us, to_us
 from fairclock.store import batches, refusals, requests
 from fairclock.store.batches import IngestCounts, Kind, LineBatch
 from fairclock.store.connection import Connection
 from fairclock.store.dsn import ServerAddress, parse_dsn
 from fairclock.store.migrations import Migration, check, migrate
 from fairclock.store.query import Query, sql_file
-from fairclock.store.requests import REQUEST_COLUMNS, to_us
+from fairclock.store.requests import REQUEST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +32,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TRIES = 5
 
 
@@ -101,7 +100,7 @@ class Store:
 
     def watermark(self) -> datetime:
         """Return the latest ``as_of`` that a reader may take: every write up to it is committed."""
-        return _EPOCH + timedelta(microseconds=self._steady(lambda: batches.watermark_us(self._connection)))
+        return from_us(self._steady(lambda: batches.watermark_us(self._connection)))
 
     def checked_as_of(self, as_of: datetime | None) -> datetime:
         """Return `as_of`, or the watermark; refuse one that lies beyond the watermark."""
@@ -138,9 +137,9 @@ class Store:
 
         def write() -> None:
             with batches.write_stamp(self._connection) as stamp:
-                stored_at = _EPOCH + timedelta(microseconds=stamp)
+                stored_at = from_us(stamp)
                 # nobody has read through what is yet to come
-                past = clip(intervals, Interval(start=_EPOCH, end=stored_at))
+                past = clip(intervals, Interval(start=EPOCH, end=stored_at))
                 self._connection.insert(
                     "covered",
                     ("kind", "source", "covered_from", "covered_to", "stored_at"),

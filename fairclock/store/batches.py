@@ -9,21 +9,21 @@ from __future__ import annotations
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from fairclock.errors import StoreUnreachable
+from fairclock.model import from_us
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from fairclock.store.connection import Connection
 
 Kind = Literal["gateway", "engine"]
 
 FIRST_WINS_BASE = 9_000_000_000_000_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LEASE_SECONDS = 300
 
 _COLUMNS = {
@@ -169,10 +169,6 @@ def _require_staged(connection: Connection, rows: str, expected: int) -> None:
         )
 
 
-def _from_us(value: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=value)
-
-
 def _staging(kind: Kind) -> str:
     columns = ", ".join(name for name in _COLUMNS[kind] if name not in _COMPUTED)
     _, time_us = _TIME[kind]
@@ -202,7 +198,7 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
                     f" minIf({time_us}, reason = ''), maxIf({time_us}, reason = '') FROM {rows}"
                 )
             )[0]
-            read, blank, dead, good, distinct, first_us, last_us, from_us, to_us = map(int, counted)
+            read, blank, dead, good, distinct, first_us, last_us, earliest_us, latest_us = map(int, counted)
             known = 0
             if good:
                 known = int(
@@ -212,7 +208,7 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
                             f" AND ({time_us}, content_hash) IN (SELECT toUnixTimestamp64Micro({time_column}), content_hash FROM {table}"
                             f"  WHERE {time_column} >= fromUnixTimestamp64Micro({{from_us:Int64}}, 'UTC')"
                             f"  AND {time_column} <= fromUnixTimestamp64Micro({{to_us:Int64}}, 'UTC') AND k = {{k:UInt16}})",
-                            parameters={"from_us": from_us, "to_us": to_us, "k": batch.k},
+                            parameters={"from_us": earliest_us, "to_us": latest_us, "k": batch.k},
                         )
                     )[0][0]
                 )
@@ -234,8 +230,8 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
         duplicates=good - distinct + known,
         ignored=blank,
         dead_letters=dead,
-        first_event=_from_us(first_us) if good else None,
-        last_event=_from_us(last_us) if good else None,
+        first_event=from_us(first_us) if good else None,
+        last_event=from_us(last_us) if good else None,
     )
 
 

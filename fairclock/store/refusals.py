@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime, timedelta
 from string import digits, punctuation
 from typing import TYPE_CHECKING
 
+from fairclock.model import from_us
 from fairclock.store.batches import FIRST_WINS_BASE, write_stamp
 
 if TYPE_CHECKING:
@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from fairclock.store.connection import Connection
 
 _EXCERPT_BYTES = 4_096
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COLUMNS = ("stored_at", "kind", "source", "reason", "excerpt", "content_hash", "k", "first_wins")
 
 
 def keep_dead_letters(connection: Connection, batch: LineBatch, *, reason: str) -> None:
     """Keep the shape of each line with `reason`; doing it again adds nothing."""
     with write_stamp(connection) as stamp:
-        stored_at = _EPOCH + timedelta(microseconds=stamp)
+        stored_at = from_us(stamp)
         rows = [
             (
                 stored_at, batch.kind, batch.source, reason, redacted(line), _hash(line), batch.k,

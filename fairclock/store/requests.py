@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from fairclock.model import Interval
+from fairclock.model import Interval, from_us, to_us
 from fairclock.store.batches import FIRST_WINS_BASE, write_stamp
 from fairclock.store.query import Query, sql_file
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 HOUR_US = 3_600_000_000
 _MARGIN_US = 600_000_000
 _HOURS_A_CHUNK = 168
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 REQUEST_COLUMNS = (
     "tenant", "received_at", "request_id", "trace_id", "content_hash", "k", "source", "model", "route", "region", "upstream",
@@ -26,14 +25,6 @@ REQUEST_COLUMNS = (
     "cached_tokens", "completion_tokens", "decode_tokens", "engine", "simulated",
 )  # fmt: skip
 _LIST = ", ".join(REQUEST_COLUMNS)
-
-
-def to_us(instant: datetime) -> int:
-    """Return an aware instant as microseconds since 1970, exactly."""
-    if instant.tzinfo is None:
-        raise ValueError(f"a naive instant reached the store: {instant!r}")
-    delta = instant - _EPOCH
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
 def _join(hours_us: Sequence[int], as_of_us: int, prefix: str = "") -> Query:
@@ -160,8 +151,8 @@ def seal(connection: Connection, window: Interval | None, as_of_us: int) -> int:
 
 def _seal_chunk(connection: Connection, hours: Sequence[int], as_of_us: int) -> int:
     span = Interval(
-        start=_EPOCH + timedelta(microseconds=min(hours)),
-        end=_EPOCH + timedelta(microseconds=max(hours) + HOUR_US),
+        start=from_us(min(hours)),
+        end=from_us(max(hours) + HOUR_US),
     )
     last = {
         to_us(hour): (int(seal), int(rows), int(digest))
@@ -171,19 +162,19 @@ def _seal_chunk(connection: Connection, hours: Sequence[int], as_of_us: int) -> 
     found = _digests_by_hour(connection, _join(sealed, as_of_us)) if sealed else {}
     changed = [hour for hour in hours if hour not in last or found.get(hour, (0, 0)) != last[hour][1:]]
     with write_stamp(connection) as stamp:
-        stored_at, as_of = (_EPOCH + timedelta(microseconds=each) for each in (stamp, as_of_us))
+        stored_at, as_of = (from_us(each) for each in (stamp, as_of_us))
         seal_of = {hour: stamp + index for index, hour in enumerate(changed)}
         written = _write_rows(connection, _join(changed, as_of_us), seal_of) if changed else {}
         # the last thing written: without it the rows belong to nothing
         seals = [
-            (_EPOCH + timedelta(microseconds=hour), seal_of[hour], as_of, stored_at, *written[hour])
+            (from_us(hour), seal_of[hour], as_of, stored_at, *written[hour])
             for hour in changed
             if hour in written
         ]
         if seals:
             connection.insert("seals", ("hour", "seal", "as_of", "stored_at", "rows", "digest"), seals)
         confirmed = [
-            (_EPOCH + timedelta(microseconds=hour), last.get(hour, (0,))[0], as_of, stored_at)
+            (from_us(hour), last.get(hour, (0,))[0], as_of, stored_at)
             for hour in hours
             if hour not in written
         ]

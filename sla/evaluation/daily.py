@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from fairclock.model import Clock, Interval
+from fairclock.model import Clock, Interval, to_us
 from sla.calendars import day_start
 from sla.evaluation.clocks import column_of
 from sla.evaluation.fragments import named, select, sql
-from sla.evaluation.instants import to_us
 
 if TYPE_CHECKING:
     from datetime import date, tzinfo

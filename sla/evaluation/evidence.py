@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from fairclock.model import Interval
+from fairclock.model import Interval, from_us, to_us
 from sla.evaluation.fragments import all_of, named, select, sql
-from sla.evaluation.instants import from_us, to_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

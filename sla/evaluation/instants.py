@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from fairclock.model import merge
+from fairclock.model import merge, to_us
 from fairclock.store import Query
 from sla.evaluation.fragments import NEVER
 
@@ -14,19 +13,7 @@ if TYPE_CHECKING:
 
     from fairclock.model import Interval
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _BEFORE_ALL_US = -(2**62)
-
-
-def to_us(instant: datetime) -> int:
-    """Return the microseconds since 1970 of an aware instant, exactly."""
-    return (instant - _EPOCH) // _MICROSECOND
-
-
-def from_us(microseconds: int) -> datetime:
-    """Return the instant (UTC) of microseconds since 1970."""
-    return _EPOCH + microseconds * _MICROSECOND
 
 
 def inside(intervals: Iterable[Interval], *, name: str, column: str = "at_us") -> Query:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairclock.model import to_us
 from sla.evaluation.endings import QUOTA_REJECTED
 from sla.evaluation.fragments import all_of, named, select, sql
-from sla.evaluation.instants import to_us
 
 if TYPE_CHECKING:
     from fairclock.model import Interval

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fairclock.errors import UsageError
-from fairclock.model import Interval
-from fairclock.store import Query, to_us
+from fairclock.model import Interval, to_us
+from fairclock.store import Query
 from tests.store.conftest import DAY, engine_line, gateway_line, later, traced
 
 
