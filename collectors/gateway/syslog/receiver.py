@@ -131,8 +131,8 @@ class SyslogReceiver:
 
     @property
     def is_alive(self) -> bool:
-        """Return whether both threads run."""
-        return self._thread.is_alive() and self._backlog.is_alive
+        """Return whether both threads run and nothing ended one; a thread that failed takes a moment to end."""
+        return self.failure is None and self._thread.is_alive() and self._backlog.is_alive
 
     @property
     def failure(self) -> Exception | None:
