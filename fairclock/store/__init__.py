@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from fairclock.errors import StoreUnreachable, UsageError
 from fairclock.model import EPOCH, Interval, clip, from_us, to_us
 from fairclock.store import batches, refusals, requests
-from fairclock.store.batches import IngestCounts, Kind, LineBatch
+from fairclock.store.batches import IngestCounts, LineBatch
 from fairclock.store.connection import Connection
 from fairclock.store.dsn import ServerAddress, parse_dsn
+from fairclock.store.kinds import Kind
 from fairclock.store.migrations import Migration, check, migrate
 from fairclock.store.query import Query, sql_file
 from fairclock.store.requests import REQUEST_COLUMNS

@@ -9,10 +9,11 @@ from __future__ import annotations
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from fairclock.errors import StoreUnreachable
 from fairclock.model import from_us
+from fairclock.store.kinds import KINDS
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
@@ -20,34 +21,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from fairclock.store.connection import Connection
-
-Kind = Literal["gateway", "engine"]
+    from fairclock.store.kinds import Kind, RowKind
 
 FIRST_WINS_BASE = 9_000_000_000_000_000
 _LEASE_SECONDS = 300
-
-_COLUMNS = {
-    "gateway": (
-        "received_at", "content_hash", "k", "trace_id", "request_id", "tenant", "method", "route", "model", "region",
-        "server", "upstream", "status", "outcome", "error_code", "stream", "inference_mode", "model_version", "priority",
-        "finish_reason", "attempts", "responded_us", "connected_us", "forwarded_us", "request_bytes", "bytes_sent",
-        "prompt_tokens", "cached_tokens", "completion_tokens", "simulated", "source", "first_wins",
-    ),
-    "engine": (
-        "arrived_at", "content_hash", "k", "trace_id", "span_id", "request_id", "join_id", "sequence", "instance", "model",
-        "end_to_end_us", "queue_us", "prefill_us", "decode_us", "time_to_first_token_us", "prompt_tokens", "cached_tokens",
-        "completion_tokens", "finish_reason", "simulated", "source", "first_wins",
-    ),
-}  # fmt: skip
-_TABLE = {"gateway": "gateway_requests", "engine": "engine_requests"}
-_TIME = {"gateway": ("received_at", "received_us"), "engine": ("arrived_at", "arrived_us")}
-_COMPUTED = {
-    "received_at": "fromUnixTimestamp64Micro(received_us, 'UTC')",
-    "arrived_at": "fromUnixTimestamp64Micro(arrived_us, 'UTC')",
-    "k": "{k:UInt16}",
-    "source": "{source:String}",
-    "first_wins": "{first_wins:UInt64}",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,18 +146,17 @@ def _require_staged(connection: Connection, rows: str, expected: int) -> None:
         )
 
 
-def _staging(kind: Kind) -> str:
-    columns = ", ".join(name for name in _COLUMNS[kind] if name not in _COMPUTED)
-    _, time_us = _TIME[kind]
-    return f"SELECT reason, line, event_us, {time_us}, {columns} FROM ({sql_file(f'normalise_{kind}')})"
+def _staging(kind: RowKind) -> str:
+    columns = ", ".join(kind.staged_columns)
+    return f"SELECT reason, line, event_us, {kind.time_us}, {columns} FROM ({sql_file(kind.normalisation)})"
 
 
 def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
     """Store `batch` and return what became of each line; storing it again gives only duplicates."""
     token = uuid.uuid4().hex
     lines, rows = f"staged_lines_{token}", f"staged_rows_{token}"
-    table, (time_column, time_us) = _TABLE[batch.kind], _TIME[batch.kind]
-    values = ", ".join(_COMPUTED.get(name, name) for name in _COLUMNS[batch.kind])
+    kind = KINDS[batch.kind]
+    table, time_column, time_us = kind.table, kind.time_column, kind.time_us
     with write_stamp(connection) as stamp:
         base = {"lines": lines, "stored_us": stamp}
         tag = {"k": batch.k, "source": batch.source, "first_wins": FIRST_WINS_BASE - stamp}
@@ -188,7 +164,7 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
             connection.execute(Query(sql=f"CREATE TABLE {lines} (line String) ENGINE = Memory"))
             connection.insert_raw(lines, b"\n".join(batch.lines) + b"\n", "LineAsString")
             connection.execute(
-                Query(sql=f"CREATE TABLE {rows} ENGINE = Memory AS {_staging(batch.kind)}", parameters=base)
+                Query(sql=f"CREATE TABLE {rows} ENGINE = Memory AS {_staging(kind)}", parameters=base)
             )
             counted = connection.rows(
                 Query(
@@ -214,7 +190,7 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
                 )
                 connection.execute(
                     Query(
-                        sql=f"INSERT INTO {table} ({', '.join(_COLUMNS[batch.kind])}) SELECT {values} FROM {rows} WHERE reason = ''",
+                        sql=f"INSERT INTO {table} ({', '.join(kind.columns)}) SELECT {', '.join(kind.values)} FROM {rows} WHERE reason = ''",
                         parameters=tag,
                     )
                 )
