@@ -20,6 +20,11 @@ def repeated_too_often(line: bytes) -> bytes:
     return _TOO_OFTEN + line[:_EXCERPT_BYTES]
 
 
+def is_repeated_too_often(line: bytes) -> bool:
+    """Return whether `line` is what became of one that k cannot number."""
+    return line.startswith(_TOO_OFTEN)
+
+
 class Occurrences:
     """Count the lines of one file, batch by batch."""
 
