@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collectors.gateway.formats import nginx_json
+from collectors.gateway.formats import nginx, nginx_json
 from fairclock.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ FORMATS: dict[str, GatewayFormat] = {
     each.name: each
     for each in (
         nginx_json.FORMAT,
+        nginx.FORMAT,
+        nginx.INGRESS_FORMAT,
     )
 }  # fmt: skip
 """Every format there is; one that needs an argument is here without it."""

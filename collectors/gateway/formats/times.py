@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
 
 _US_PER_SECOND = 1_000_000
 _SECONDS = re.compile(r"(\d{1,15})(?:\.(\d{1,30}))?", re.ASCII)
@@ -45,6 +46,7 @@ def us_of_iso(text: str) -> int | None:
         return None
 
 
+@lru_cache(maxsize=256)  # a second's lines all say the same
 def us_of_log_time(text: str) -> int | None:
     """Return µs since 1970 of "30/Nov/2026:12:00:00 +0800", perhaps with a fraction, or None where it is no instant."""
     found = _LOG_TIME.fullmatch(text)

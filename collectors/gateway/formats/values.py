@@ -74,9 +74,10 @@ def seconds_or_nothing(text: str, *, unit_us: int) -> str:
 
 def path_of(target: str) -> str:
     """Return the path of a request's target, whatever its form; never its arguments."""
-    origin = _ORIGIN.match(target)
-    path = target[origin.end() :] if origin else target
-    return path.partition("?")[0].partition("#")[0]
+    if not target.startswith("/"):
+        origin = _ORIGIN.match(target)
+        target = target[origin.end() :] if origin else target
+    return target.partition("?")[0].partition("#")[0]
 
 
 def request_line(text: str) -> tuple[str, str]:
