@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collectors.gateway.formats import nginx, nginx_json
+from collectors.gateway.formats import envoy, envoy_json, nginx, nginx_json
 from fairclock.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ FORMATS: dict[str, GatewayFormat] = {
         nginx_json.FORMAT,
         nginx.FORMAT,
         nginx.INGRESS_FORMAT,
+        envoy.FORMAT,
+        envoy.ISTIO_FORMAT,
+        envoy_json.FORMAT,
     )
 }  # fmt: skip
 """Every format there is; one that needs an argument is here without it."""
