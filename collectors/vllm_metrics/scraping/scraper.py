@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
 
-    from collectors.vllm_metrics.scraping.fetching import Body
     from collectors.vllm_metrics.scraping.finding import TargetFinder
     from collectors.vllm_metrics.scraping.targets import Target
     from fairclock.model import Frame
@@ -27,15 +26,15 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _NS_PER_US = 1_000
 _LOOK_EVERY_SECONDS = 5.0
-_UNBROKEN_INTERVALS = 1.5
+_US_PER_SECOND = 1_000_000
 
 
 class Scraper:
-    """Scrape what `finder` finds, and hand a frame of each answer to `deliver`, from ``with`` to its end.
+    """Scrape what `finder` finds, and hand a frame of each try to `deliver`, from ``with`` to its end.
 
-    `deliver` returns once the frame is safe; where it raises `SpoolError` or `StoreError` the answer is gone, and the next one is
-    asked for at its time: counters go on counting meanwhile, and the time between is not covered. What ends the
-    scraper is kept in `failure`.
+    A try that came to nothing is a frame, too, so that a target's gaps can be read from its rows. `deliver` returns
+    once the frame is safe; where it raises `SpoolError` or `StoreError` the answer is gone, and the next one is asked
+    for at its time: counters have gone on counting meanwhile. What ends the scraper is kept in `failure`.
     """
 
     def __init__(
@@ -55,7 +54,6 @@ class Scraper:
         self._now_us = now_us
         self._look_every_seconds = look_every_seconds
         self._statistics: dict[str, TargetStatistics] = {}
-        self._kept: dict[str, tuple[Target, int]] = {}
         self._paused = ""
         self._guard = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -75,9 +73,8 @@ class Scraper:
         """Stop; an answer that is under way is not waited for."""
         self._stopping.set()
         with self._guard:
-            loop, main = self._loop, self._main
-        if loop is not None and main is not None:
-            loop.call_soon_threadsafe(main.cancel)
+            if self._loop is not None and self._main is not None:
+                self._loop.call_soon_threadsafe(self._main.cancel)
         self._thread.join()
 
     @property
@@ -115,6 +112,8 @@ class Scraper:
                 else:
                     await asyncio.sleep(self._look_every_seconds)
         finally:
+            with self._guard:
+                self._loop = self._main = None
             for task in tasks.values():
                 task.cancel()
             await asyncio.gather(*tasks.values(), return_exceptions=True)
@@ -147,48 +146,41 @@ class Scraper:
 
     async def _scrape_once(self, target: Target, loop: asyncio.AbstractEventLoop) -> None:
         asked_us, began = self._now_us(), loop.time()
+        content, content_type, failure = b"", "", ""
         try:
             body = await self._fetcher.fetch(target)
+            content, content_type = body.content, body.content_type
         except ScrapeFailedError as error:
-            self._failed(target, str(error))
-            return
+            failure = str(error)
         seconds = loop.time() - began
-        frame = self._frame(target, body, asked_us=asked_us)
-        try:
-            await asyncio.to_thread(self._deliver, [frame])
-        except (SpoolError, StoreError) as error:
-            self._paused = str(error)
-            self._failed(target, f"not kept: {error}")
-            return
-        self._paused = ""
-        self._succeeded(target, body, asked_us=asked_us, seconds=seconds)
-
-    def _frame(self, target: Target, body: Body, *, asked_us: int) -> Frame:
         scrape = Scrape(
             target=target.name,
             at_us=asked_us,
-            content_type=body.content_type,
-            content=body.content,
+            content=content,
+            content_type=content_type or None,
             labels=target.labels,
+            failure=failure,
+            took_us=round(seconds * _US_PER_SECOND),
         )
-        return frame_of(scrape, source=self._source, covered=self._covered(target, asked_us))
+        try:
+            await asyncio.to_thread(self._deliver, [frame_of(scrape, source=self._source)])
+        except (SpoolError, StoreError) as error:
+            self._paused = str(error)
+            failure = failure or f"not kept: {error}"
+        else:
+            self._paused = ""
+        if failure:
+            self._failed(target, failure)
+        else:
+            self._succeeded(target, size_bytes=len(content), asked_us=asked_us, seconds=seconds)
 
-    def _covered(self, target: Target, asked_us: int) -> tuple[int, int] | None:
-        """Return the time since the last answer that was kept; None where a scrape in between came to nothing."""
-        known = self._kept.get(target.name)
-        if known is None or known[0].url != target.url:
-            return None
-        longest_us = int(target.interval_seconds * _UNBROKEN_INTERVALS * 1_000_000)
-        return (known[1], asked_us) if 0 < asked_us - known[1] <= longest_us else None
-
-    def _succeeded(self, target: Target, body: Body, *, asked_us: int, seconds: float) -> None:
-        self._kept[target.name] = (target, asked_us)
+    def _succeeded(self, target: Target, *, size_bytes: int, asked_us: int, seconds: float) -> None:
         with self._guard:
             before = self._statistics.get(target.name)
             if before is None:  # taken off the list meanwhile
                 return
             self._statistics[target.name] = replace(
-                before, scrapes=before.scrapes + 1, problem="", seconds=seconds, size_bytes=len(body.content),
+                before, scrapes=before.scrapes + 1, problem="", seconds=seconds, size_bytes=size_bytes,
                 kept_at_us=asked_us,
             )  # fmt: skip
         if before.problem:
