@@ -12,7 +12,7 @@ from collectors.vllm_metrics.configuration import DnsSection, TargetSection, Vll
 from collectors.vllm_metrics.frames import Scrape, decode
 from collectors.vllm_metrics.scraping.finding import TargetFinder
 from collectors.vllm_metrics.scraping.scraper import Scraper, phase
-from collectors.vllm_metrics.scraping.targets import Defaults
+from collectors.vllm_metrics.scraping.targets import Defaults, Target
 from fairclock.errors import ConfigurationError, SpoolFull
 from tests.vllm_scraping.conftest import METRICS, answering, eventually
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from fairclock.model import Frame
     from tests.vllm_scraping.conftest import Engine
+
+
+_PATIENT = [60.0] * 9
 
 
 class Kept:
@@ -62,9 +65,32 @@ def scraper_of(settings: VllmSection, kept: Kept) -> Scraper:
     return Scraper(TargetFinder(settings), kept, source="vllm", look_every_seconds=0.02)
 
 
+class Listed:
+    """Find what is listed: engines asked ten times a second, with all the time in the world to answer."""
+
+    def __init__(self, *engines: Engine, timeouts_seconds: Sequence[float] = ()) -> None:
+        self._targets = [
+            Target(name=f"engine-{number}", url=each.url, interval_seconds=0.1, timeout_seconds=timeout)
+            for number, (each, timeout) in enumerate(
+                zip(engines, [*timeouts_seconds, *_PATIENT], strict=False)
+            )
+        ]
+
+    async def find(self) -> list[Target]:
+        return self._targets
+
+    def problems(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+
+def patient_scraper(kept: Kept, *engines: Engine, timeouts_seconds: Sequence[float] = ()) -> Scraper:
+    finder = Listed(*engines, timeouts_seconds=timeouts_seconds)
+    return Scraper(finder, kept, source="vllm", look_every_seconds=0.02)
+
+
 def test_every_engine_is_asked_again_and_again(make_engine: Callable[..., Engine], kept: Kept) -> None:
     engines = [make_engine(), make_engine(answering(b"x 1\n", packed=True))]
-    with scraper_of(section(*engines), kept) as scraper:
+    with patient_scraper(kept, *engines) as scraper:
         eventually(lambda: all(len(kept.scrapes(f"engine-{number}")) >= 3 for number in (0, 1)))
         assert scraper.is_alive
         up = scraper.statistics().targets
@@ -84,7 +110,7 @@ def test_an_engine_that_is_away_is_a_failure_each_time_and_costs_no_other(
     make_engine: Callable[..., Engine], kept: Kept, caplog: pytest.LogCaptureFixture
 ) -> None:
     away, there = make_engine(answering(status=503)), make_engine()
-    with scraper_of(section(away, there), kept) as scraper:
+    with patient_scraper(kept, away, there) as scraper:
         eventually(lambda: len(kept.scrapes("engine-0")) >= 3 and len(kept.scrapes("engine-1")) >= 3)
         assert scraper.statistics().targets[0].problem == "HTTP 503"
         away.answer = answering()
@@ -98,7 +124,7 @@ def test_an_engine_that_is_away_is_a_failure_each_time_and_costs_no_other(
 def test_an_engine_that_hangs_holds_up_no_other(make_engine: Callable[..., Engine], kept: Kept) -> None:
     released = threading.Event()
     hanging, there = make_engine(lambda handler: released.wait(30.0)), make_engine()
-    with scraper_of(section(hanging, there), kept):
+    with patient_scraper(kept, hanging, there, timeouts_seconds=[0.1]):
         eventually(lambda: len(kept.scrapes("engine-1")) >= 5 and kept.scrapes("engine-0"))
         released.set()
     assert {each.failure for each in kept.scrapes("engine-0")} == {"no whole answer within 0.1 s"}
@@ -108,7 +134,7 @@ def test_a_spool_that_is_full_costs_answers_and_is_said(
     make_engine: Callable[..., Engine], kept: Kept
 ) -> None:
     kept.refusing = SpoolFull("spool", "is full")
-    with scraper_of(section(make_engine()), kept) as scraper:
+    with patient_scraper(kept, make_engine()) as scraper:
         eventually(lambda: kept.refused >= 2)
         eventually(lambda: "is full" in scraper.statistics().paused)
         kept.refusing = None
@@ -121,7 +147,7 @@ def test_an_error_of_another_kind_ends_the_scraper_and_is_kept(
     make_engine: Callable[..., Engine], kept: Kept
 ) -> None:
     kept.refusing = ZeroDivisionError("a bug")
-    with scraper_of(section(make_engine()), kept) as scraper:
+    with patient_scraper(kept, make_engine()) as scraper:
         eventually(lambda: scraper.failure is not None)
         assert not scraper.is_alive
     assert isinstance(scraper.failure, ZeroDivisionError)

@@ -8,7 +8,7 @@ import logging
 import time
 from dataclasses import replace
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from collectors.vllm_metrics.frames import Scrape, frame_of
 from collectors.vllm_metrics.scraping.fetching import Fetcher, ScrapeFailedError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
 
-    from collectors.vllm_metrics.scraping.finding import TargetFinder
     from collectors.vllm_metrics.scraping.targets import Target
     from fairclock.model import Frame
 
@@ -27,6 +26,18 @@ _LOG = logging.getLogger(__name__)
 _NS_PER_US = 1_000
 _LOOK_EVERY_SECONDS = 5.0
 _US_PER_SECOND = 1_000_000
+
+
+class Finder(Protocol):
+    """What knows the targets."""
+
+    async def find(self) -> Sequence[Target]:
+        """Return the targets as they are now, each name once."""
+        ...
+
+    def problems(self) -> tuple[tuple[str, str], ...]:
+        """Return what keeps targets from being found: (file or name, sentence)."""
+        ...
 
 
 class Scraper:
@@ -39,7 +50,7 @@ class Scraper:
 
     def __init__(
         self,
-        finder: TargetFinder,
+        finder: Finder,
         deliver: Callable[[Sequence[Frame]], object],
         *,
         source: str,
