@@ -70,7 +70,11 @@ _RANK = {ParameterSource.ENVIRONMENT: 1, ParameterSource.COMMANDLINE: 2}
     help="The fairclock up that takes what is collected, in place of a store.",
 )
 @click.argument(
-    "collectors", nargs=-1, required=True, metavar="COLLECTOR...", type=click.Choice(["gateway", "otlp"])
+    "collectors",
+    nargs=-1,
+    required=True,
+    metavar="COLLECTOR...",
+    type=click.Choice(["gateway", "otlp", "vllm"]),
 )
 def command(
     *,
@@ -81,7 +85,7 @@ def command(
     debug: bool,
     **flags: Any,
 ) -> None:
-    """Collect until SIGINT or SIGTERM: gateway (its log) or otlp (vLLM's spans), or both.
+    """Collect until SIGINT or SIGTERM: gateway (its log), otlp (vLLM's spans), vllm (its statistics), or several.
 
     What is collected goes to the disk first and then, in batches, into the store; with --to it is forwarded to
     another Fairclock instead, and no store is needed. While the destination is away, it waits on the disk.

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from collectors.gateway.configuration import GatewaySection
 from collectors.otlp.configuration import OtlpSection
+from collectors.vllm_metrics.configuration import VllmSection
 from exporters.forwarding.configuration import ForwardSection
 from exporters.spool.configuration import SpoolSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
@@ -52,6 +53,7 @@ class Configuration(Section):
     spool: SpoolSection = SpoolSection()
     otlp: OtlpSection = OtlpSection()
     gateway: GatewaySection = GatewaySection()
+    vllm: VllmSection = VllmSection()
     forward: ForwardSection = ForwardSection()
     http: HttpSection = HttpSection()
     log: LogSection = LogSection()

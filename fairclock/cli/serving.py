@@ -94,6 +94,20 @@ def collecting_options(function: F) -> F:
             help="A log of the gateway to follow, once or more often; may hold * and ?.",
         ),
         click.option(
+            "--engine",
+            "vllm__targets",
+            multiple=True,
+            metavar="URL",
+            help="An engine whose statistics are scraped, once or more often.",
+        ),
+        click.option(
+            "--engine-source",
+            "vllm__source",
+            metavar="NAME",
+            help="What the engines' statistics are said to come from (default: vllm).",
+            **_variable("ENGINE_SOURCE"),
+        ),
+        click.option(
             "--source",
             "otlp__source",
             metavar="NAME",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairclock.cli.options import common_options, store_dsn
-from fairclock.cli.pipeline.collecting import receives_syslog
+from fairclock.cli.pipeline.collecting import receives_syslog, scrapes
 from fairclock.cli.pipeline.running import running
 from fairclock.cli.serving import announce, collecting_options, settings_of, stop_signal
 from fairclock.errors import StoreError
@@ -66,6 +66,8 @@ def _configured(settings: Configuration) -> list[str]:
         found.append("gateway")
     if not settings.otlp.grpc == settings.otlp.http == _OFF:
         found.append("otlp")
+    if scrapes(settings.vllm):
+        found.append("vllm")
     return found
 
 

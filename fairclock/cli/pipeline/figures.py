@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 
     from collectors.gateway.syslog import SyslogStatistics
     from collectors.gateway.tailing import TailStatistics
+    from collectors.vllm_metrics.scraping.statistics import ScraperStatistics
     from exporters.clickhouse import WriterStatistics
     from exporters.forwarding.forwarder import ForwarderStatistics
     from exporters.spool import SpoolStatistics
     from fairclock.store import Store
 
 _REMEMBERED_DAYS = 35
+_US_PER_SECOND = 1_000_000
 
 
 def spool_figures(spool: SpoolStatistics) -> Iterator[Figure]:
@@ -129,6 +131,40 @@ def syslog_figures(syslog: SyslogStatistics) -> Iterator[Figure]:
         ("syslog_paused", "1 while nothing can be kept.", bool(syslog.paused)),
     ):
         yield Figure(name=f"fairclock_{name}", about=about, value=value)
+
+
+def scraper_figures(scraper: ScraperStatistics, *, now_us: int) -> Iterator[Figure]:
+    """Yield how each target is doing."""
+    for target in scraper.targets:
+        labels = {"target": target.name}
+        for name, about, value in (
+            ("scrapes", "Answers of engines that were kept.", target.scrapes),
+            ("scrape_failures", "Tries to scrape that came to nothing.", target.failures),
+        ):
+            yield Figure(name=f"fairclock_{name}", about=about, value=value, labels=labels, kind="counter")
+        up = bool(target.scrapes) and not target.problem
+        yield Figure(
+            name="fairclock_scrape_up",
+            about="1 while the engine answers, 0 while it does not.",
+            value=up,
+            labels=labels,
+        )
+        yield Figure(
+            name="fairclock_scrape_seconds",
+            about="How long its last answer took.",
+            value=target.seconds,
+            labels=labels,
+        )
+        if target.kept_at_us is not None:
+            yield Figure(
+                name="fairclock_scrape_age_seconds", about="Age of its last answer.",
+                value=(now_us - target.kept_at_us) / _US_PER_SECOND, labels=labels,
+            )  # fmt: skip
+    yield Figure(
+        name="fairclock_scrape_discovery_problems",
+        about="Files and names that should name engines and cannot be read.",
+        value=len(scraper.problems),
+    )
 
 
 def intake_figures(*, frames: int, problem: str, received: int) -> Iterator[Figure]:

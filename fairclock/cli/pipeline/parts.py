@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from collectors.gateway.syslog import SyslogReceiver
     from collectors.otlp.receiver import OtlpReceiver
+    from collectors.vllm_metrics.scraping.scraper import Scraper
     from exporters.clickhouse import Writer
     from exporters.forwarding.forwarder import Forwarder
     from exporters.prometheus import Figure
@@ -43,6 +44,7 @@ class Pipeline:
     receiver: OtlpReceiver | None = None
     tail: FollowedFiles | None = None
     syslog: SyslogReceiver | None = None
+    scraper: Scraper | None = None
     url: str | None = None
     received_frames: int = 0
     announcements: list[str] = field(default_factory=list)
@@ -54,7 +56,7 @@ class Pipeline:
         """Return whether `stop` was set within `seconds`; raises what ended a part that should have gone on."""
         until = time.monotonic() + seconds
         while not stop.wait(max(min(_LOOK_SECONDS, until - time.monotonic()), 0.0)):
-            for part in (self.tail, self.syslog):
+            for part in (self.tail, self.syslog, self.scraper):
                 if part is not None and part.failure is not None:
                     raise part.failure
             if time.monotonic() >= until:
@@ -68,6 +70,7 @@ class Pipeline:
             "forwarder": self.forwarder,
             "tail": self.tail,
             "syslog": self.syslog,
+            "scraper": self.scraper,
         }
         return [name for name, part in parts.items() if part is not None and not part.is_alive]
 
@@ -91,6 +94,8 @@ class Pipeline:
             yield from figures.tail_figures(self.tail.statistics())
         if self.syslog is not None:
             yield from figures.syslog_figures(self.syslog.statistics())
+        if self.scraper is not None:
+            yield from figures.scraper_figures(self.scraper.statistics(), now_us=_now_us())
         if self.forwarder is not None:
             yield from figures.forwarder_figures(self.forwarder.statistics)
         if self.writer is not None:

@@ -10,8 +10,10 @@ from exporters.spool import Spool
 from fairclock.cli.pipeline.collecting import (
     FollowedFiles,
     make_receiver,
+    make_scraper,
     make_syslog_receiver,
     receives_syslog,
+    require_engines,
     require_logs,
 )
 from fairclock.cli.pipeline.delivering import forwarding, writing
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from collectors.gateway.syslog import SyslogReceiver
     from collectors.otlp.receiver import OtlpReceiver
+    from collectors.vllm_metrics.configuration import VllmSection
     from fairclock.cli.configuration import Configuration
 
 
@@ -41,10 +44,12 @@ def running(
 ) -> Iterator[Pipeline]:
     """Run what the settings say until the end of ``with``; frames go into the store at `dsn`, or are forwarded.
 
-    `collectors` are "gateway" and "otlp".
+    `collectors` are "gateway", "otlp" and "vllm".
     """
     if "gateway" in collectors:
         require_logs(settings.gateway)
+    if "vllm" in collectors:
+        require_engines(settings.vllm)
     with ExitStack() as stack:
         link = None
         if dsn is not None:
@@ -73,6 +78,9 @@ def running(
             syslog = make_syslog_receiver(settings.gateway, pipeline.intake)
             pipeline.syslog = stack.enter_context(syslog)
             pipeline.announcements.append(_receiving_syslog(syslog, destination))
+        if "vllm" in collectors:
+            pipeline.scraper = stack.enter_context(make_scraper(settings.vllm, pipeline.intake))
+            pipeline.announcements.append(_scraping(settings.vllm, destination))
         if settings.http.address != "off":
             _answer(pipeline, settings, stack, takes_frames=takes_frames)
         yield pipeline
@@ -116,6 +124,12 @@ def _receiving(receiver: OtlpReceiver, destination: str) -> str:
     if receiver.http_address is not None:
         places.append(f"HTTP on http://{receiver.http_address}/v1/traces")
     return f"receiving OTLP spans: {', '.join(places)}; into {destination}"
+
+
+def _scraping(section: VllmSection, destination: str) -> str:
+    places = [each.url for each in section.targets]
+    places += [*map(str, section.files), *(each.name for each in section.dns)]
+    return f"scraping {', '.join(places)}; into {destination}"
 
 
 def _receiving_syslog(syslog: SyslogReceiver, destination: str) -> str:
