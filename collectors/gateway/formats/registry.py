@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collectors.gateway.formats import envoy, envoy_json, nginx, nginx_json
+from collectors.gateway.formats import (
+    apisix,
+    aws_alb,
+    azure_application_gateway,
+    caddy,
+    envoy,
+    envoy_json,
+    haproxy,
+    haproxy_json,
+    kong,
+    nginx,
+    nginx_json,
+    traefik,
+)
 from fairclock.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -19,6 +32,15 @@ FORMATS: dict[str, GatewayFormat] = {
         envoy.FORMAT,
         envoy.ISTIO_FORMAT,
         envoy_json.FORMAT,
+        haproxy.FORMAT,
+        haproxy_json.FORMAT,
+        traefik.JSON_FORMAT,
+        traefik.CLF_FORMAT,
+        caddy.FORMAT,
+        apisix.FORMAT,
+        kong.FORMAT,
+        aws_alb.FORMAT,
+        azure_application_gateway.FORMAT,
     )
 }  # fmt: skip
 """Every format there is; one that needs an argument is here without it."""

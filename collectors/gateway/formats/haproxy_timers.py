@@ -1,0 +1,80 @@
+"""Own what HAProxy's timers, termination state and retries mean, in whichever format they are written.
+
+A timer of -1 was never reached: it is unknown, not 0. A total with a ``+`` was written before the answer ended
+(``option logasap``): a lower bound is no measurement, so such a line is unreadable.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from collectors.gateway.formats.format import UnreadableLine
+from collectors.gateway.formats.measured import sum_of, tries, whole_number
+from collectors.gateway.formats.values import MILLISECONDS, seconds_in, seconds_or_nothing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from collectors.gateway.formats.format import Fields
+
+_SUCCESS = range(200, 300)
+_NO_STATUS_BELOW = 100
+_TIMEOUT, _BAD_GATEWAY = 504, 502
+_CLIENT, _CLIENT_TIMEOUT, _SERVER_TIMEOUT, _LOCAL, _NORMAL = "C", "c", "s", "L", "-"
+_CACHE = "<CACHE>"
+_FLAGS = frozenset("CSPLRIDUKcs-")
+TIMERS = ("TR", "Tw", "Tc", "Tr", "Ta")
+
+
+def durations(timers: Sequence[str]) -> Fields:
+    """Return what TR, Tw, Tc, Tr and Ta (milliseconds) say; raises `UnreadableLine` where there is no total."""
+    request, queued, connected, _first_byte, total = timers
+    if total.startswith("+"):
+        raise UnreadableLine("Ta: a lower bound, written before the answer ended (option logasap)")
+    if total.startswith("-"):
+        raise UnreadableLine("Ta: negative")
+    fields = {"request_time": seconds_in(total, unit_us=MILLISECONDS, field="Ta")}
+    before = [seconds_or_nothing(text, unit_us=MILLISECONDS) for text in (request, queued, connected)]
+    if before[1]:
+        fields["queue"] = before[1]
+    if handed_on := sum_of(*before):
+        fields["forwarded"] = handed_on
+    return fields
+
+
+def ending(status: str, flags: str, server: str) -> Fields:
+    """Return status and outcome of HAProxy's status (-1: none was sent) and termination state; raises `UnreadableLine`.
+
+    Who ended a request is the state's first letter. A request that ended without a status is the client's
+    (status 0) only where the state says so; otherwise it is what HAProxy would have answered: 504 or 502.
+    """
+    try:
+        code = int(status)
+    except ValueError as error:
+        raise UnreadableLine("status: not a number") from error
+    cause = flags[:1]
+    if len(flags) not in (2, 4) or cause not in _FLAGS:
+        raise UnreadableLine("termination state: not four letters")
+    fields: Fields = {}
+    answered, silent = code in _SUCCESS, code < _NO_STATUS_BELOW
+    by_client = cause == _CLIENT or (cause == _CLIENT_TIMEOUT and (answered or silent))
+    if by_client:
+        fields["client_cancelled"] = "1"
+    elif answered and cause == _SERVER_TIMEOUT:
+        fields["timeout"] = "1"
+    elif answered and (cause == _LOCAL or server == _CACHE):
+        fields["substituted"] = "1"
+    elif answered and cause != _NORMAL:
+        fields["incomplete"] = "1"
+    if silent:
+        code = 0 if by_client else _TIMEOUT if cause == _SERVER_TIMEOUT else _BAD_GATEWAY
+    fields["status"] = str(code)
+    if flags[:2] != "--":
+        fields["error_code"] = flags
+    return fields
+
+
+def addresses(backend: str, server: str, retries: str) -> str:
+    """Return the servers tried, the last by name; "+1" is one that went to another server, <NOSRV> is none."""
+    named = "" if server.startswith("<") or not server or server == "-" else f"{backend}/{server}"
+    return tries(named, whole_number(retries.removeprefix("+")))
