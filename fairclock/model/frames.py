@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-FrameKind = Literal["gateway", "engine", "sample"]
+FrameKind = Literal["gateway", "engine", "sample", "gpu"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
