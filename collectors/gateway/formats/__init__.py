@@ -5,7 +5,18 @@ one SQL normalisation reads; `registry` knows all formats by name; `detection` t
 """
 
 from collectors.gateway.formats.canonical import canonical_lines
+from collectors.gateway.formats.detection import AUTO, Detected, FormatChoice
 from collectors.gateway.formats.format import Fields, GatewayFormat, UnreadableLine
 from collectors.gateway.formats.registry import FORMATS, format_of
 
-__all__ = ["FORMATS", "Fields", "GatewayFormat", "UnreadableLine", "canonical_lines", "format_of"]
+__all__ = [
+    "AUTO",
+    "FORMATS",
+    "Detected",
+    "Fields",
+    "FormatChoice",
+    "GatewayFormat",
+    "UnreadableLine",
+    "canonical_lines",
+    "format_of",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Self
 
+from collectors.gateway.formats import AUTO, FormatChoice
 from collectors.gateway.tailing.checkpoints import CheckpointFile
 from collectors.gateway.tailing.logs import FollowedLog
 from collectors.gateway.tailing.patterns import Patterns
@@ -44,6 +45,7 @@ class Tailer:
     beside it are not, unless it is rotated later.
     deliver: returns once the frames are safe. `SpoolError` and `StoreError` pause the tail, which offers the
     same frames again; anything else ends it.
+    log_format: "auto", or a format's name; each file is recognised for itself.
     checkpoint_directory: where it is kept how far each log was read; one process may use it at a time.
     """
 
@@ -54,13 +56,13 @@ class Tailer:
         source: str,
         checkpoint_directory: Path,
         deliver: Callable[[Sequence[Frame]], None],
-        log_format: str = "nginx-json",
+        log_format: str = AUTO,
     ) -> None:
         """Take the checkpoint; raises `UsageError` and `InputError`. Nothing is opened before the first `poll`."""
         self._patterns = Patterns(patterns)
         self._source = source
         self._deliver = deliver
-        self._log_format = log_format
+        self._choice = FormatChoice(log_format)
         self._checkpoint = CheckpointFile(checkpoint_directory)
         try:
             self._known = {record.path: record for record in self._checkpoint.load()}
@@ -185,7 +187,7 @@ class Tailer:
         total = 0
         for path in list(self._logs):
             log = self._logs[path] = self._logs.pop(path)  # behind the others
-            found = log.read(source=self._source, log_format=self._log_format, now_us=now_us)
+            found = log.read(source=self._source, choice=self._choice, now_us=now_us)
             if found is not None:
                 self._undelivered.append(found)
                 total += sum(len(frame.payload) for frame in found[1].frames)
