@@ -1,0 +1,35 @@
+-- One canonical line of a scrape (see collectors/vllm_metrics) becomes one typed row, or a row with a reason why it could not.
+WITH
+    'Tuple(bad Nullable(String), at Nullable(String), target Nullable(String), kind Nullable(String), name Nullable(String), engine Nullable(String), model Nullable(String), labels Nullable(String), whole Nullable(String), fraction Nullable(String), created Nullable(String), reported Nullable(String))' AS shape,
+    x -> ifNull(x, '') AS text_of
+SELECT
+    line,
+    if(isValidUTF8(line), line, toValidUTF8(line)) AS readable,
+    JSONExtract(readable, shape) AS t,
+    toInt64OrNull(text_of(t.at)) AS at_or_null,
+    ifNull(at_or_null, 0) AS scraped_us,
+    scraped_us AS event_us,
+    text_of(t.target) AS target,
+    if(text_of(t.kind) IN ('counter', 'gauge', 'info'), text_of(t.kind), 'gauge') AS kind,
+    text_of(t.name) AS name,
+    text_of(t.engine) AS engine,
+    text_of(t.model) AS model,
+    text_of(t.labels) AS labels,
+    toInt64OrNull(text_of(t.whole)) AS whole,
+    toFloat64OrNull(text_of(t.fraction)) AS fraction,
+    toInt64OrNull(text_of(t.created)) AS created_us,
+    toInt64OrNull(text_of(t.reported)) AS reported_us,
+    multiIf(
+        trimBoth(line) = '', 'blank',
+        NOT startsWith(trimLeft(line), '{') OR NOT isValidJSON(readable), 'not a JSON object',
+        isNotNull(t.bad), text_of(t.bad),
+        isNull(at_or_null), 'at: absent or not a number of microseconds',
+        scraped_us < 946684800000000, 'at: before 2000',
+        scraped_us > {stored_us:Int64} + 86400000000, 'at: more than a day in the future',
+        name = '', 'name: absent',
+        text_of(t.kind) != kind, 'kind: not counter, gauge or info',
+        isNotNull(t.whole) AND isNull(whole), 'value: not a whole number of 64 bits',
+        isNotNull(t.fraction) AND isNull(fraction), 'value: not a number',
+        '') AS reason,
+    reinterpretAsUInt128(sipHash128(target, kind, name, engine, model, labels, tuple(isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(created_us), ifNull(created_us, 0), isNull(reported_us), ifNull(reported_us, 0)))) AS content_hash
+FROM {lines:Identifier}
