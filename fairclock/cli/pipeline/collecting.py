@@ -40,7 +40,7 @@ def make_syslog_receiver(section: GatewaySection, intake: Intake) -> SyslogRecei
     from collectors.gateway.syslog import SyslogReceiver  # noqa: PLC0415 - only where it is wanted
 
     udp, tcp = (None if address == _OFF else address for address in (section.syslog.udp, section.syslog.tcp))
-    return SyslogReceiver(intake, source=section.source, udp=udp, tcp=tcp)
+    return SyslogReceiver(intake, source=section.source, udp=udp, tcp=tcp, log_format=section.full_format)
 
 
 def make_scraper(section: VllmSection, intake: Intake) -> Scraper:
@@ -65,6 +65,7 @@ class FollowedFiles:
             source=section.source,
             checkpoint_directory=directory / "tails",
             deliver=intake,
+            log_format=section.full_format,
         )
         self._stop = Event()
         self.failure: Exception | None = None

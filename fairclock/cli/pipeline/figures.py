@@ -102,6 +102,14 @@ def forwarder_figures(forwarder: ForwarderStatistics) -> Iterator[Figure]:
     )  # fmt: skip
 
 
+def receiver_figures(*, ignored: int) -> Iterator[Figure]:
+    """Yield what became of what came by OTLP and is no engine's."""
+    yield Figure(
+        name="fairclock_otlp_ignored", about="Spans and log records that were passed over: no request of an engine.",
+        value=ignored, kind="counter",
+    )  # fmt: skip
+
+
 def tail_figures(tail: TailStatistics) -> Iterator[Figure]:
     """Yield what became of the log files."""
     for name, about, value in (

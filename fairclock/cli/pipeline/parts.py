@@ -90,6 +90,8 @@ class Pipeline:
         yield from figures.intake_figures(
             frames=self.intake.frames, problem=self.intake.problem, received=self.received_frames
         )
+        if self.receiver is not None:
+            yield from figures.receiver_figures(ignored=self.receiver.ignored)
         if self.tail is not None:
             yield from figures.tail_figures(self.tail.statistics())
         if self.syslog is not None:

@@ -60,7 +60,7 @@ def running(
         spool = stack.enter_context(Spool(directory, limit_bytes=settings.spool.limit))
         pipeline = Pipeline(spool=spool, intake=Intake(spool.append), link=link)
         if link is not None and dsn is not None:
-            pipeline.writer = stack.enter_context(writing(spool, link))
+            pipeline.writer = stack.enter_context(writing(spool, link, settings.gateway))
             destination = str(parse_dsn(dsn))
         else:
             pipeline.forwarder = stack.enter_context(forwarding(spool, settings.forward))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from collectors.gateway.files import ingest_gateway_files
 from collectors.otlp.committing import FORMAT
+from collectors.otlp.engine_states import STATE_FORMAT, state_batches
 from collectors.otlp.receiver import OtlpReceiver
 from exporters.clickhouse import DirectDelivery, lines_of
 from fairclock.demo.live.calls import ACME_KEY, BURST_CALLS, BURSTY_KEY, GLOBEX_KEY, plan_calls
@@ -112,7 +113,7 @@ def _running_engine(
     directory = workspace.raw / "engine"
     tell("Making a model of random weights")
     make_model(python=python, directory=directory / "model", output=directory / "model.log")
-    deliver = DirectDelivery(store, adapters={FORMAT: lines_of})
+    deliver = DirectDelivery(store, adapters={FORMAT: lines_of, STATE_FORMAT: state_batches})
     with OtlpReceiver(deliver, grpc_address="127.0.0.1:0", http_address=None, source=_SOURCE) as receiver:
         tell("Starting vLLM (about a minute)")
         with running_engine(
