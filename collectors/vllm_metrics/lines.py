@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 OWN = "fairclock:"
 """What the names of series about the scrape itself begin with."""
+MOST_BAD = 1_000
+"""How many bad lines of one scrape are kept; an answer that is no exposition at all may have any number."""
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 _LARGEST_WHOLE = 2**63 - 1
 
@@ -60,11 +62,13 @@ def lines_of(scrape: Scrape) -> ScrapeLines:
     exposition = parse(scrape.content, content_type=scrape.content_type)
     readings = assemble(exposition, target_labels=scrape.labels)
     values = (*readings.values, *_about(scrape, exposition, readings))
+    bad = list(_bad(head, exposition, readings))
+    too_many = sum(each.samples for each in bad[MOST_BAD:])
     return ScrapeLines(
         samples=tuple(_sample(head, reading) for reading in values),
-        bad=tuple(_bad(head, exposition, readings)),
+        bad=tuple(bad[:MOST_BAD]),
         histograms=tuple(_histogram(head, each) for each in readings.histograms),
-        ignored=readings.passed_over + readings.dropped + exposition.duplicates,
+        ignored=readings.passed_over + readings.dropped + exposition.duplicates + too_many,
     )
 
 
@@ -85,7 +89,10 @@ def _own(name: str, value: Number, labels: Labels = (), *, engine: str = "", mod
 
 def _about(scrape: Scrape, exposition: Exposition, readings: Readings) -> Iterator[Reading]:
     """Say what the scrape was like."""
-    yield _own("scrape_up", 1)
+    if exposition.samples:
+        yield _own("scrape_up", 1)
+    else:
+        yield _own("scrape_up", 0, (("reason", "no sample in the answer"),))
     yield _own("scrape_is_complete", int(exposition.is_complete))
     yield _own("scrape_samples", len(exposition.samples))
     yield _own("scrape_bad_lines", len(exposition.bad_lines) + sum(each.samples for each in readings.bad))
