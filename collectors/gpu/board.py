@@ -44,7 +44,7 @@ class Board:
 
     def __init__(self, *, collector: str, host: str, is_steady: bool) -> None:
         self.collector = collector
-        self._host = host
+        self.host = host
         self._is_steady = is_steady
         self._guard = Lock()
         self._entries: dict[str, _Entry] = {}
@@ -117,7 +117,7 @@ class Board:
             for event in events:
                 self._sequence += 1
                 lines.append(
-                    event_line(event, host=self._host, collector=self.collector, sequence=self._sequence)
+                    event_line(event, host=self.host, collector=self.collector, sequence=self._sequence)
                 )
         return lines
 

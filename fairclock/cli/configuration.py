@@ -9,6 +9,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from collectors.gateway.configuration import GatewaySection
+from collectors.gpu.configuration import GpuSection
 from collectors.otlp.configuration import OtlpSection
 from collectors.vllm_metrics.configuration import VllmSection
 from exporters.forwarding.configuration import ForwardSection
@@ -54,6 +55,7 @@ class Configuration(Section):
     otlp: OtlpSection = OtlpSection()
     gateway: GatewaySection = GatewaySection()
     vllm: VllmSection = VllmSection()
+    gpu: GpuSection = GpuSection()
     forward: ForwardSection = ForwardSection()
     http: HttpSection = HttpSection()
     log: LogSection = LogSection()

@@ -36,6 +36,13 @@ _OFF = "off"
     show_envvar=True,
     help="Where frames of sidecars, /healthz, /readyz and /metrics are answered, or off (default: 127.0.0.1:8780).",
 )
+@click.option(
+    "--demo-gpu",
+    "gpu__source",
+    flag_value="demo",
+    default=None,
+    help="Invent GPUs, marked as simulated, to try dashboards with.",
+)
 def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, **flags: Any) -> None:
     """Hold the store, collect, take what sidecars forward, and seal the hours that changed, until SIGINT or SIGTERM.
 
@@ -68,6 +75,8 @@ def _configured(settings: Configuration) -> list[str]:
         found.append("otlp")
     if scrapes(settings.vllm):
         found.append("vllm")
+    if settings.gpu.source != _OFF:
+        found.append("gpu")
     return found
 
 

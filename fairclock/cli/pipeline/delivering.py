@@ -27,6 +27,8 @@ _NS_PER_US = 1_000
 @contextmanager
 def writing(spool: Spool, link: StoreLink, gateway: GatewaySection) -> Iterator[Writer]:
     """Write what the spool holds into the store; raises `ConfigurationError` where tenants cannot be told."""
+    from collectors.gpu.lines import FORMAT as GPU_FORMAT  # noqa: PLC0415
+    from collectors.gpu.lines import batches_of  # noqa: PLC0415
     from collectors.otlp.committing import FORMAT as ENGINE_FORMAT  # noqa: PLC0415
     from collectors.otlp.engine_states import STATE_FORMAT, state_batches  # noqa: PLC0415
     from collectors.vllm_metrics.adapting import lines_of_scrape  # noqa: PLC0415
@@ -34,7 +36,15 @@ def writing(spool: Spool, link: StoreLink, gateway: GatewaySection) -> Iterator[
     from exporters.clickhouse import Writer, lines_of  # noqa: PLC0415
     from fairclock.cli.pipeline.adapting import Adapters  # noqa: PLC0415
 
-    adapters = Adapters(gateway, {ENGINE_FORMAT: lines_of, STATE_FORMAT: state_batches, METRICS_FORMAT: lines_of_scrape})
+    adapters = Adapters(
+        gateway,
+        {
+            ENGINE_FORMAT: lines_of,
+            STATE_FORMAT: state_batches,
+            METRICS_FORMAT: lines_of_scrape,
+            GPU_FORMAT: batches_of,
+        },
+    )
     writer = Writer(spool, link.shared, adapters=adapters)
     writer.start()
     try:

@@ -17,6 +17,7 @@ from fairclock.cli.pipeline.collecting import (
     require_logs,
 )
 from fairclock.cli.pipeline.delivering import forwarding, writing
+from fairclock.cli.pipeline.gpus import gpu_announcement, make_gpu_collector, named
 from fairclock.cli.pipeline.intake import Intake
 from fairclock.cli.pipeline.parts import Pipeline
 from fairclock.cli.pipeline.places import spool_directory
@@ -25,6 +26,7 @@ from fairclock.store.dsn import parse_dsn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from pathlib import Path
 
     from starlette.routing import Route
 
@@ -44,7 +46,7 @@ def running(
 ) -> Iterator[Pipeline]:
     """Run what the settings say until the end of ``with``; frames go into the store at `dsn`, or are forwarded.
 
-    `collectors` are "gateway", "otlp" and "vllm".
+    `collectors` are "gateway", "otlp", "vllm" and "gpu".
     """
     if "gateway" in collectors:
         require_logs(settings.gateway)
@@ -65,25 +67,41 @@ def running(
         else:
             pipeline.forwarder = stack.enter_context(forwarding(spool, settings.forward))
             destination = settings.forward.to or ""
-        if "otlp" in collectors:
-            receiver = make_receiver(settings.otlp, pipeline.intake, directory=directory)
-            pipeline.receiver = stack.enter_context(receiver)
-            pipeline.announcements.append(_receiving(receiver, destination))
-        if "gateway" in collectors and settings.gateway.files:
-            followed = FollowedFiles(settings.gateway, pipeline.intake, directory=directory)
-            pipeline.tail = stack.enter_context(followed)
-            names = ", ".join(str(path) for path in settings.gateway.files)
-            pipeline.announcements.append(f"following {names}; into {destination}")
-        if "gateway" in collectors and receives_syslog(settings.gateway):
-            syslog = make_syslog_receiver(settings.gateway, pipeline.intake)
-            pipeline.syslog = stack.enter_context(syslog)
-            pipeline.announcements.append(_receiving_syslog(syslog, destination))
-        if "vllm" in collectors:
-            pipeline.scraper = stack.enter_context(make_scraper(settings.vllm, pipeline.intake))
-            pipeline.announcements.append(_scraping(settings.vllm, destination))
+        _collect(pipeline, settings, stack, collectors, destination=destination, directory=directory)
         if settings.http.address != "off":
             _answer(pipeline, settings, stack, takes_frames=takes_frames)
         yield pipeline
+
+
+def _collect(
+    pipeline: Pipeline,
+    settings: Configuration,
+    stack: ExitStack,
+    collectors: Collection[str],
+    *,
+    destination: str,
+    directory: Path,
+) -> None:
+    if "otlp" in collectors:
+        receiver = make_receiver(settings.otlp, pipeline.intake, directory=directory)
+        pipeline.receiver = stack.enter_context(receiver)
+        pipeline.announcements.append(_receiving(receiver, destination))
+    if "gateway" in collectors and settings.gateway.files:
+        followed = FollowedFiles(settings.gateway, pipeline.intake, directory=directory)
+        pipeline.tail = stack.enter_context(followed)
+        names = ", ".join(str(path) for path in settings.gateway.files)
+        pipeline.announcements.append(f"following {names}; into {destination}")
+    if "gateway" in collectors and receives_syslog(settings.gateway):
+        syslog = make_syslog_receiver(settings.gateway, pipeline.intake)
+        pipeline.syslog = stack.enter_context(syslog)
+        pipeline.announcements.append(_receiving_syslog(syslog, destination))
+    if "vllm" in collectors:
+        pipeline.scraper = stack.enter_context(make_scraper(settings.vllm, pipeline.intake))
+        pipeline.announcements.append(_scraping(settings.vllm, destination))
+    if "gpu" in collectors:
+        section = named(settings.gpu)
+        pipeline.gpus = stack.enter_context(make_gpu_collector(section, pipeline.intake))
+        pipeline.announcements.append(gpu_announcement(section, destination))
 
 
 def _answer(pipeline: Pipeline, settings: Configuration, stack: ExitStack, *, takes_frames: bool) -> None:
