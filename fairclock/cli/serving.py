@@ -87,6 +87,20 @@ def collecting_options(function: F) -> F:
             **_variable("GATEWAY_SOURCE"),
         ),
         click.option(
+            "--nginx-log-format",
+            "gateway__log_format",
+            metavar="TEXT",
+            help="The gateway's log_format, where it is nginx's with one of your own.",
+            **_variable("NGINX_LOG_FORMAT"),
+        ),
+        click.option(
+            "--format",
+            "gateway__format",
+            metavar="FORMAT",
+            help="How the gateway's log is written (default: auto, which recognises it).",
+            **_variable("GATEWAY_FORMAT"),
+        ),
+        click.option(
             "--file",
             "gateway__files",
             multiple=True,

@@ -7,6 +7,7 @@ the duration, and of what the cut leaves open the upper bound counts (12ms may h
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -39,11 +40,11 @@ if TYPE_CHECKING:
 
 _NS_PER_US = 1_000
 _KEYS = (b'"DownstreamStatus"', b'"Duration"')
-_QUOTED = r'(?:"((?:[^"\\]|\\.)*)"|-)'
-_HEAD = re.compile(r"[^\[\]]* - [^\[]*\[([^\]]*)\] \"", re.DOTALL)
-_TAIL = re.compile(
-    r'" (\d{1,3}|-) (\d+|-) .*?(\d+|-) ("[^"]*"|-) ("[^"]*"|-) (\d{1,18})ms', re.DOTALL | re.ASCII
+_REQUEST = re.compile(
+    r'\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "(\S+) (\S+) \S+" (\d{1,3}|-) (\d+|-) ',
+    re.ASCII,
 )
+_END = re.compile(r' ("[^"]*"|-) ("[^"]*"|-) (\d{1,18})ms\Z', re.ASCII)
 _RECOGNISED = re.compile(
     rb'[^\[]{1,300}\[\d\d/[A-Z][a-z]{2}/\d{4}:[\d:]{8} [+-]\d{4}\] ".*" (?:\d{3}|-) .* (?:"[^"]*"|-) (?:"[^"]*"|-) \d+ms$',
 )
@@ -107,44 +108,34 @@ class TraefikClf(GatewayFormat):
     def read(self, line: bytes) -> Fields:
         """Return what the line says; raises `UnreadableLine`."""
         text = text_of(line).rstrip()
-        head = _HEAD.match(text)
-        if head is None:
-            raise UnreadableLine("start: not a time in brackets")
-        started_us = us_of_log_time(head[1])
+        found = list(islice(_REQUEST.finditer(text), 2))
+        if not found:
+            raise UnreadableLine("request: no time in brackets, request line and status")
+        if (
+            len(found) > 1
+        ):  # a forwarded address or an agent that looks like a log line, so that it may be taken for one
+            raise UnreadableLine("request: twice in one line")
+        started, method, target, status, size = found[0].groups()
+        started_us = us_of_log_time(started)
         if started_us is None:
             raise UnreadableLine("start: not an instant")
-        request, tail = _request_and_tail(text[head.end() :])
-        status, size, _, router, server, milliseconds = tail
+        end = _END.search(text, found[0].end() - 1)
+        if end is None:
+            raise UnreadableLine("duration: the line does not end in milliseconds")
         if status == "-":
             raise UnreadableLine("status: absent (Traefik answered itself; its JSON says what)")
+        router, server, milliseconds = end.groups()
         duration = seconds_in(str(int(milliseconds) + 1), unit_us=MILLISECONDS, field="duration")
-        method, _, rest = request.partition(" ")
         return {
             "time": end_of(started_us, duration, field="duration"),
             "request_time": duration,
             "status": status,
             "method": method,
-            "uri": path_of(rest.rpartition(" ")[0] or rest),
+            "uri": path_of(target),
             "server": router.strip('"'),
             "upstream_addr": _host(server.strip('"')),
             "bytes_sent": size,
         }
-
-
-def _request_and_tail(text: str) -> tuple[str, tuple[str | Any, ...]]:
-    """Split behind the request line; what a client sent may hold quotes, so the end is found from the end."""
-    quote = text.find('" ')
-    while quote >= 0:
-        found = _TAIL.fullmatch(text, quote)
-        if found is not None:
-            return text[:quote], found.groups()
-        quote = text.find('" ', quote + 1)
-        if quote > _LONGEST_REQUEST:
-            break
-    raise UnreadableLine("duration: the line does not end in milliseconds")
-
-
-_LONGEST_REQUEST = 16_384
 
 
 def _seconds_of_ns(text: str) -> str:
