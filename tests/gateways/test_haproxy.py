@@ -19,7 +19,9 @@ def http_line(
     *, client="10.0.1.2:33317", date="30/Nov/2026:08:00:00.123", frontend="inference~", server="engines/e1",
     timers="2/150/3/40/900", status="200", sent="2750", flags="----", connections="1/1/1/1/0", rest=' "POST /v1/chat/completions HTTP/1.1"',
 ):  # fmt: skip
-    return f"{client} [{date}] {frontend} {server} {timers} {status} {sent} - - {flags} {connections} 0/0{rest}"
+    return (
+        f"{client} [{date}] {frontend} {server} {timers} {status} {sent} - - {flags} {connections} 0/0{rest}"
+    )
 
 
 def json_line(**changes):
@@ -97,7 +99,10 @@ def test_syslog_may_stand_before_the_json():
 def test_a_timer_that_was_not_reached_is_not_zero(timers, known):
     for fields in (
         read("haproxy", http_line(timers=timers)),
-        read("haproxy-json", json_line(**dict(zip(("TR", "Tw", "Tc", "Tr", "Ta"), timers.split("/"), strict=True)))),
+        read(
+            "haproxy-json",
+            json_line(**dict(zip(("TR", "Tw", "Tc", "Tr", "Ta"), timers.split("/"), strict=True))),
+        ),
     ):
         assert {key: fields[key] for key in ("queue", "forwarded") if key in fields} == known
 
@@ -126,7 +131,9 @@ ENDINGS = [
 ]
 
 
-@pytest.mark.parametrize(("status", "flags", "said"), [each[1:] for each in ENDINGS], ids=[each[0] for each in ENDINGS])
+@pytest.mark.parametrize(
+    ("status", "flags", "said"), [each[1:] for each in ENDINGS], ids=[each[0] for each in ENDINGS]
+)
 def test_who_ended_it(status, flags, said):
     expected = said if flags.startswith("--") else said | {"error_code": flags}
     for fields in (
@@ -188,7 +195,14 @@ def test_what_cannot_be_read_says_which_field(line, reason):
         ({"status": "-"}, "status: not a number"),
         ({"termination": ""}, "termination state: not four letters"),
     ],
-    ids=["a total written too early", "no total", "a whole second", "no time", "no status", "no termination state"],
+    ids=[
+        "a total written too early",
+        "no total",
+        "a whole second",
+        "no time",
+        "no status",
+        "no termination state",
+    ],
 )
 def test_json_that_cannot_be_read_says_which_field(changes, reason):
     if reason is None:
@@ -247,7 +261,9 @@ def test_a_time_without_a_zone_is_read_in_the_zone_that_was_said(zone, date, rec
     assert float(fields["time"]) == pytest.approx(received.timestamp(), abs=1e-6)
 
 
-@pytest.mark.parametrize("argument", ["Mars/Olympus", "", "UTC,captures=password", "UTC,other=1", "../../etc/passwd", "\0"])
+@pytest.mark.parametrize(
+    "argument", ["Mars/Olympus", "", "UTC,captures=password", "UTC,other=1", "../../etc/passwd", "\0"]
+)
 def test_an_argument_that_means_nothing_is_refused(argument):
     with pytest.raises(ConfigurationError, match=r"gateway\.format"):
         format_of(f"haproxy:{argument}")
@@ -283,7 +299,9 @@ def test_every_line_of_the_fixture_is_recognised_as_haproxys_alone():
     lines = [line for line in lines_of("haproxy") if not format_of("haproxy").ignores(line)]
     assert len(lines) >= 8
     assert {frozenset(recognised_by(line)) for line in lines} == {frozenset({"haproxy"})}
-    assert {frozenset(recognised_by(line)) for line in lines_of("haproxy-json")} == {frozenset({"haproxy-json"})}
+    assert {frozenset(recognised_by(line)) for line in lines_of("haproxy-json")} == {
+        frozenset({"haproxy-json"})
+    }
 
 
 timers = st.integers(0, 10_000_000)
@@ -293,13 +311,22 @@ timers = st.integers(0, 10_000_000)
     request=timers, queued=timers, connected=timers, total=timers, ms=st.integers(0, 999),
     status=st.integers(100, 599), path=st.text("abcABC019/_.~%-", max_size=40),
 )  # fmt: skip
-def test_what_is_written_comes_back(request, queued, connected, total, ms, status, path):
+def test_what_is_written_comes_back(*, request, queued, connected, total, ms, status, path):
     line = http_line(
         date=f"30/Nov/2026:08:00:00.{ms:03d}", timers=f"{request}/{queued}/{connected}/7/{total}", status=str(status),
         rest=f' "GET /{path}?q=1 HTTP/1.1"',
     )  # fmt: skip
-    changes = {"TR": request, "Tw": queued, "Tc": connected, "Ta": total, "status": status, "path": f"/{path}"}
-    as_json = json_line(accepted=f"1796025600.{ms:03d}", Th="0", Ti="0", **{key: str(value) for key, value in changes.items()})
+    changes = {
+        "TR": request,
+        "Tw": queued,
+        "Tc": connected,
+        "Ta": total,
+        "status": status,
+        "path": f"/{path}",
+    }
+    as_json = json_line(
+        accepted=f"1796025600.{ms:03d}", Th="0", Ti="0", **{key: str(value) for key, value in changes.items()}
+    )
     for fields in (read("haproxy", line), read("haproxy-json", as_json)):
         assert fields["request_time"] == f"{total // 1000}.{total % 1000:03d}000"
         assert fields["queue"] == f"{queued // 1000}.{queued % 1000:03d}000"
