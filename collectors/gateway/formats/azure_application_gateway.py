@@ -107,8 +107,8 @@ def _record(line: bytes) -> Mapping[str, Any]:
 
 
 def _ended(said: Mapping[str, str]) -> int:
-    for field in ("timestamp", "time", "timegenerated"):
-        if text := said.get(field, ""):
+    for field in ("timeStamp", "time", "TimeGenerated"):
+        if text := said.get(field.lower(), ""):
             us = us_of_iso(text)
             if us is None:
                 raise UnreadableLine(f"{field}: not an instant with its zone")
