@@ -1,0 +1,65 @@
+"""Own what an engine did with a sequence, where a span and the plugin may both have reported it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairclock.store.batches import FIRST_WINS_BASE
+from fairclock.store.query import Query, sql_file
+
+if TYPE_CHECKING:
+    from fairclock.store.connection import Connection
+
+_IN_TIME = (
+    "arrived_at >= fromUnixTimestamp64Micro({engine_from_us:Int64}, 'UTC')"
+    " AND arrived_at < fromUnixTimestamp64Micro({engine_to_us:Int64}, 'UTC') AND first_wins >= {as_of_wins:UInt64}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldDifference:
+    """How far spans and the plugin differ in one field: microseconds, or tokens.
+
+    pairs: requests that each reported once, with this field in both.
+    """
+
+    field: str
+    pairs: int
+    differing: int
+    median: int
+    greatest: int
+
+
+def _parameters(from_us: int, to_us: int, as_of_us: int) -> dict[str, object]:
+    return {"engine_from_us": from_us, "engine_to_us": to_us, "as_of_wins": FIRST_WINS_BASE - as_of_us}
+
+
+def engine_rows(connection: Connection, *, from_us: int, to_us: int, as_of_us: int) -> Query:
+    """Return the query for one row a sequence that arrived in [from, to) µs, as it was stored by `as_of_us`.
+
+    It has the columns of ``engine_requests``; `reporter` is span, plugin or both. Where the plugin reported nothing, the
+    query is that of the raw table and costs no more.
+    """
+    parameters = _parameters(from_us, to_us, as_of_us)
+    found = connection.rows(
+        Query(
+            sql=f"SELECT 1 FROM engine_requests WHERE {_IN_TIME} AND reporter = 'plugin' LIMIT 1",
+            parameters=parameters,
+        )
+    )
+    sql = sql_file("engine_rows") if found else f"SELECT * FROM engine_requests FINAL WHERE {_IN_TIME}"
+    return Query(sql=sql, parameters=parameters)
+
+
+def engine_disagreement(
+    connection: Connection, *, from_us: int, to_us: int, as_of_us: int
+) -> list[FieldDifference]:
+    """Return how far spans and the plugin differ about requests that arrived in [from, to) µs; [] without pairs."""
+    query = Query(sql=sql_file("engine_disagreement"), parameters=_parameters(from_us, to_us, as_of_us))
+    return [
+        FieldDifference(
+            field=field, pairs=int(pairs), differing=int(differing), median=int(median), greatest=int(greatest)
+        )
+        for field, pairs, differing, median, greatest in connection.rows(query)
+    ]  # fmt: skip
