@@ -43,6 +43,7 @@ class _Assembly:
         self._histograms: dict[tuple[str, Labels], tuple[Role, HistogramParts]] = {}
         self._created: dict[tuple[str, Labels], Sample] = {}
         self._used_created: set[tuple[str, Labels]] = set()
+        self._process_began_us = _process_began_us(exposition)
 
     def sort(self) -> None:
         """Sort the samples by what they are part of."""
@@ -72,11 +73,11 @@ class _Assembly:
         for sample, role in self._values:
             chosen.add(self._reading(sample, role), role.naming)
         for (base, labels), (role, parts) in self._histograms.items():
-            created_us, more = self._created_us(base, labels)
+            since_us, more = self._since_us(base, labels)
             parts.samples += more
             series = series_of(role.name, role.naming, labels, self._target_labels)
             try:
-                chosen.add(parts.histogram(series, created_us=created_us), role.naming)
+                chosen.add(parts.histogram(series, since_us=since_us), role.naming)
             except ValueError as problem:
                 bad.append(BadSeries(name=role.name, reason=str(problem), samples=parts.samples))
         values, histograms = chosen.kept()
@@ -94,14 +95,14 @@ class _Assembly:
         )
 
     def _reading(self, sample: Sample, role: Role) -> Reading:
-        created_us, more = (None, 0)
+        since_us, more = (None, 0)
         if role.kind == "counter":
-            created_us, more = self._created_us(role.base, sample.labels)
+            since_us, more = self._since_us(role.base, sample.labels)
         reading = Reading(
             series=series_of(role.name, role.naming, sample.labels, self._target_labels),
             kind=role.kind,
             value=sample.value,
-            created_us=created_us,
+            since_us=since_us,
             reported_us=sample.timestamp_us,
             samples=1 + more,
         )
@@ -109,15 +110,27 @@ class _Assembly:
             return replace(reading, value=1, reported_us=instant_us_of(sample.value))
         return reading
 
-    def _created_us(self, base: str, labels: Labels) -> tuple[int | None, int]:
+    def _since_us(self, base: str, labels: Labels) -> tuple[int | None, int]:
         """Return since when a series counts, and how many lines that took which nobody counted yet."""
         key = (base, labels)
         sample = self._created.get(key)
         if sample is None:
-            return None, 0
+            return self._process_began_us, 0
         more = 0 if key in self._used_created else 1
         self._used_created.add(key)
         return instant_us_of(sample.value), more
+
+
+def _process_began_us(exposition: Exposition) -> int | None:
+    """Return when the one process began that answers; Ray answers for others, and federation puts labels on each."""
+    found = [sample for sample in exposition.samples if sample.name == "process_start_time_seconds"]
+    if (
+        len(found) != 1
+        or found[0].labels
+        or any(sample.name.startswith("ray_") for sample in exposition.samples)
+    ):
+        return None
+    return instant_us_of(found[0].value)
 
 
 def _newest_lora(values: list[Reading]) -> tuple[list[Reading], int]:

@@ -56,7 +56,7 @@ class HistogramParts:
         self.count, self.has_count = sample.value, True
         self.reported_us = sample.timestamp_us
 
-    def histogram(self, series: Series, *, created_us: int | None) -> Histogram:
+    def histogram(self, series: Series, *, since_us: int | None) -> Histogram:
         """Return the histogram. Raises `ValueError` where a count is none, or an edge is not readable."""
         if self.problem:
             raise ValueError(self.problem)
@@ -68,7 +68,7 @@ class HistogramParts:
         elif edges and edges[-1] == math.inf:
             count = counts[-1]
         return Histogram(
-            series=series, edges=edges, counts=counts, total=self.total, count=count, created_us=created_us,
+            series=series, edges=edges, counts=counts, total=self.total, count=count, since_us=since_us,
             reported_us=self.reported_us, samples=self.samples,
         )  # fmt: skip
 

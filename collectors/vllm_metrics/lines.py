@@ -129,15 +129,15 @@ def _series(series: Series) -> str:
     return "".join(parts)
 
 
-def _times(created_us: int | None, reported_us: int | None) -> str:
-    created = "" if created_us is None else f',"created":"{created_us}"'
-    return created if reported_us is None else f'{created},"reported":"{reported_us}"'
+def _times(since_us: int | None, reported_us: int | None) -> str:
+    since = "" if since_us is None else f',"since":"{since_us}"'
+    return since if reported_us is None else f'{since},"reported":"{reported_us}"'
 
 
 def _sample(head: str, reading: Reading) -> Line:
     value = reading.value
     told = "" if value is None else f',"{_column(value)}":"{value!r}"'
-    times = _times(reading.created_us, reading.reported_us)
+    times = _times(reading.since_us, reading.reported_us)
     text = f'{head},"kind":"{reading.kind}"{_series(reading.series)}{told}{times}}}'
     return Line(text=text.encode(), samples=reading.samples)
 
@@ -147,7 +147,7 @@ def _histogram(head: str, histogram: Histogram) -> Line:
     counts = json.dumps([str(count) for count in histogram.counts], separators=(",", ":"))
     total = "" if histogram.total is None else f',"sum":"{float(histogram.total)!r}"'
     count = "" if histogram.count is None else f',"count":"{histogram.count}"'
-    times = _times(histogram.created_us, histogram.reported_us)
+    times = _times(histogram.since_us, histogram.reported_us)
     text = f'{head}{_series(histogram.series)},"edges":{edges},"counts":{counts}{total}{count}{times}}}'
     return Line(text=text.encode(), samples=histogram.samples)
 

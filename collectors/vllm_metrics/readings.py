@@ -29,7 +29,7 @@ class Reading:
     """One value of one series.
 
     value: None where the exporter said NaN.
-    created_us: since when a counter counts; None where it does not say.
+    since_us: since when a counter counts: since it was made, else since its process began; None where nothing tells.
     reported_us: when the exporter says it was measured; for ``lora_requests_info`` the time that is its value.
     samples: how many lines of the text it stands for.
     """
@@ -37,7 +37,7 @@ class Reading:
     series: Series
     kind: ValueKind
     value: Number | None
-    created_us: int | None = None
+    since_us: int | None = None
     reported_us: int | None = None
     samples: int = 1
 
@@ -56,7 +56,7 @@ class Histogram:
     counts: tuple[int, ...]
     total: Number | None
     count: int | None
-    created_us: int | None = None
+    since_us: int | None = None
     reported_us: int | None = None
     samples: int = 1
 

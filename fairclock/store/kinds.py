@@ -130,7 +130,7 @@ _SAMPLE = RowKind(
     time_column="scraped_at",
     time_us="scraped_us",
     columns=(
-        "scraped_at", "k", "target", "kind", "name", "engine", "model", "labels", "whole", "fraction", "created_us",
+        "scraped_at", "k", "target", "kind", "name", "engine", "model", "labels", "whole", "fraction", "since_us",
         "reported_us", "source", "first_wins",
     ),
     derived=("content_hash",),
@@ -142,7 +142,7 @@ _HISTOGRAM = RowKind(
     time_column="scraped_at",
     time_us="scraped_us",
     columns=(
-        "scraped_at", "k", "target", "name", "engine", "model", "labels", "edges", "counts", "sum", "count", "created_us",
+        "scraped_at", "k", "target", "name", "engine", "model", "labels", "edges", "counts", "sum", "count", "since_us",
         "reported_us", "source", "first_wins",
     ),
     derived=("content_hash",),

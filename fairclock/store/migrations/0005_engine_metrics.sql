@@ -15,17 +15,17 @@ CREATE TABLE IF NOT EXISTS engine_samples
     labels LowCardinality(String),
     whole Nullable(Int64) CODEC(Delta(8), ZSTD(1)),
     fraction Nullable(Float64) CODEC(ZSTD(1)),
-    created_us Nullable(Int64) CODEC(ZSTD(1)),
+    since_us Nullable(Int64) CODEC(ZSTD(1)),
     reported_us Nullable(Int64) CODEC(ZSTD(1)),
     source LowCardinality(String),
     first_wins UInt64 CODEC(DoubleDelta, ZSTD(1)),
     value Nullable(Float64) ALIAS ifNull(fraction, toFloat64(whole)),
     stored_at DateTime64(6, 'UTC') ALIAS fromUnixTimestamp64Micro(toInt64(9000000000000000 - first_wins), 'UTC'),
-    content_hash UInt128 ALIAS reinterpretAsUInt128(sipHash128(toString(target), toString(kind), toString(name), toString(engine), toString(model), toString(labels), tuple(isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(created_us), ifNull(created_us, 0), isNull(reported_us), ifNull(reported_us, 0))))
+    content_hash UInt128 ALIAS reinterpretAsUInt128(sipHash128(toString(target), toString(kind), toString(name), toString(engine), toString(model), toString(labels), tuple(isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0))))
 )
 ENGINE = ReplacingMergeTree(first_wins)
 PARTITION BY toYYYYMMDD(scraped_at)
-ORDER BY (name, target, engine, model, labels, scraped_at, sipHash64(tuple(toString(kind), isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(created_us), ifNull(created_us, 0), isNull(reported_us), ifNull(reported_us, 0))), k)
+ORDER BY (name, target, engine, model, labels, scraped_at, sipHash64(tuple(toString(kind), isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0))), k)
 TTL toDateTime(scraped_at) + INTERVAL 400 DAY
 SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 
@@ -42,15 +42,15 @@ CREATE TABLE IF NOT EXISTS engine_histograms
     counts Array(UInt64) CODEC(ZSTD(1)),
     sum Nullable(Float64) CODEC(ZSTD(1)),
     count Nullable(UInt64) CODEC(Delta(8), ZSTD(1)),
-    created_us Nullable(Int64) CODEC(ZSTD(1)),
+    since_us Nullable(Int64) CODEC(ZSTD(1)),
     reported_us Nullable(Int64) CODEC(ZSTD(1)),
     source LowCardinality(String),
     first_wins UInt64 CODEC(DoubleDelta, ZSTD(1)),
     stored_at DateTime64(6, 'UTC') ALIAS fromUnixTimestamp64Micro(toInt64(9000000000000000 - first_wins), 'UTC'),
-    content_hash UInt128 ALIAS reinterpretAsUInt128(sipHash128(toString(target), toString(name), toString(engine), toString(model), toString(labels), tuple(edges, counts, isNull(sum), ifNull(sum, 0), isNull(count), ifNull(count, 0), isNull(created_us), ifNull(created_us, 0), isNull(reported_us), ifNull(reported_us, 0))))
+    content_hash UInt128 ALIAS reinterpretAsUInt128(sipHash128(toString(target), toString(name), toString(engine), toString(model), toString(labels), tuple(edges, counts, isNull(sum), ifNull(sum, 0), isNull(count), ifNull(count, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0))))
 )
 ENGINE = ReplacingMergeTree(first_wins)
 PARTITION BY toYYYYMMDD(scraped_at)
-ORDER BY (name, target, engine, model, labels, scraped_at, sipHash64(tuple(edges, counts, isNull(sum), ifNull(sum, 0), isNull(count), ifNull(count, 0), isNull(created_us), ifNull(created_us, 0), isNull(reported_us), ifNull(reported_us, 0))), k)
+ORDER BY (name, target, engine, model, labels, scraped_at, sipHash64(tuple(edges, counts, isNull(sum), ifNull(sum, 0), isNull(count), ifNull(count, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0))), k)
 TTL toDateTime(scraped_at) + INTERVAL 400 DAY
 SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;

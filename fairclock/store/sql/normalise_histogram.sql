@@ -1,6 +1,6 @@
 -- One canonical histogram of a scrape (see collectors/vllm_metrics) becomes one typed row, or a row with a reason why it could not.
 WITH
-    'Tuple(bad Nullable(String), at Nullable(String), target Nullable(String), name Nullable(String), engine Nullable(String), model Nullable(String), labels Nullable(String), edges Array(String), counts Array(String), sum Nullable(String), count Nullable(String), created Nullable(String), reported Nullable(String))' AS shape,
+    'Tuple(bad Nullable(String), at Nullable(String), target Nullable(String), name Nullable(String), engine Nullable(String), model Nullable(String), labels Nullable(String), edges Array(String), counts Array(String), sum Nullable(String), count Nullable(String), since Nullable(String), reported Nullable(String))' AS shape,
     x -> ifNull(x, '') AS text_of
 SELECT
     line,
@@ -20,7 +20,7 @@ SELECT
     arrayMap(x -> ifNull(x, 0), counts_or_null) AS counts,
     toFloat64OrNull(text_of(t.sum)) AS sum,
     toUInt64OrNull(text_of(t.count)) AS count,
-    toInt64OrNull(text_of(t.created)) AS created_us,
+    toInt64OrNull(text_of(t.since)) AS since_us,
     toInt64OrNull(text_of(t.reported)) AS reported_us,
     multiIf(
         trimBoth(line) = '', 'blank',
@@ -36,5 +36,5 @@ SELECT
         isNotNull(t.sum) AND isNull(sum), 'sum: not a number',
         isNotNull(t.count) AND isNull(count), 'count: not a whole number',
         '') AS reason,
-    reinterpretAsUInt128(sipHash128(target, name, engine, model, labels, tuple(edges, counts, isNull(sum), ifNull(sum, 0), isNull(count), ifNull(count, 0), isNull(created_us), ifNull(created_us, 0), isNull(reported_us), ifNull(reported_us, 0)))) AS content_hash
+    reinterpretAsUInt128(sipHash128(target, name, engine, model, labels, tuple(edges, counts, isNull(sum), ifNull(sum, 0), isNull(count), ifNull(count, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0)))) AS content_hash
 FROM {lines:Identifier}

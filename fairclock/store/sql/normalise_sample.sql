@@ -1,6 +1,6 @@
 -- One canonical line of a scrape (see collectors/vllm_metrics) becomes one typed row, or a row with a reason why it could not.
 WITH
-    'Tuple(bad Nullable(String), at Nullable(String), target Nullable(String), kind Nullable(String), name Nullable(String), engine Nullable(String), model Nullable(String), labels Nullable(String), whole Nullable(String), fraction Nullable(String), created Nullable(String), reported Nullable(String))' AS shape,
+    'Tuple(bad Nullable(String), at Nullable(String), target Nullable(String), kind Nullable(String), name Nullable(String), engine Nullable(String), model Nullable(String), labels Nullable(String), whole Nullable(String), fraction Nullable(String), since Nullable(String), reported Nullable(String))' AS shape,
     x -> ifNull(x, '') AS text_of
 SELECT
     line,
@@ -17,7 +17,7 @@ SELECT
     text_of(t.labels) AS labels,
     toInt64OrNull(text_of(t.whole)) AS whole,
     toFloat64OrNull(text_of(t.fraction)) AS fraction,
-    toInt64OrNull(text_of(t.created)) AS created_us,
+    toInt64OrNull(text_of(t.since)) AS since_us,
     toInt64OrNull(text_of(t.reported)) AS reported_us,
     multiIf(
         trimBoth(line) = '', 'blank',
@@ -31,5 +31,5 @@ SELECT
         isNotNull(t.whole) AND isNull(whole), 'value: not a whole number of 64 bits',
         isNotNull(t.fraction) AND isNull(fraction), 'value: not a number',
         '') AS reason,
-    reinterpretAsUInt128(sipHash128(target, kind, name, engine, model, labels, tuple(isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(created_us), ifNull(created_us, 0), isNull(reported_us), ifNull(reported_us, 0)))) AS content_hash
+    reinterpretAsUInt128(sipHash128(target, kind, name, engine, model, labels, tuple(isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0)))) AS content_hash
 FROM {lines:Identifier}
