@@ -163,7 +163,7 @@ def test_retries_are_tries(retries, tried):
     [
         (http_line(timers="2/150/3/40/+900"), "Ta: a lower bound, written before the answer ended (option logasap)"),
         (http_line(timers="2/150/3/40/-1"), "Ta: negative"),
-        (http_line(timers="2/150/3/40/x"), "Ta: not a duration"),
+        (http_line(timers="2/150/3/40/x"), "Ta: not a number of milliseconds"),
         (http_line(timers="0/0/900"), "timers: not five (a TCP log has three)"),
         (http_line(status="2oo"), "status: not a number"),
         (http_line(flags="?---"), "termination state: not four letters"),
@@ -189,7 +189,7 @@ def test_what_cannot_be_read_says_which_field(line, reason):
     ("changes", "reason"),
     [
         ({"Ta": "+900"}, "Ta: a lower bound, written before the answer ended (option logasap)"),
-        ({"Ta": ""}, "Ta: absent"),
+        ({"Ta": ""}, "Ta: not a number of milliseconds"),
         ({"accepted": "1796025600"}, None),
         ({"accepted": "soon"}, "accepted: not a number of seconds"),
         ({"status": "-"}, "status: not a number"),

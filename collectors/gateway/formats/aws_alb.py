@@ -7,6 +7,7 @@ add up to the answer's first byte only, so they never stand for the whole; -1 in
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from collectors.gateway.formats.format import GatewayFormat, UnreadableLine
@@ -81,7 +82,7 @@ class AwsAlb(GatewayFormat):
 
 def _split(text: str) -> dict[str, str]:
     values = []
-    for found in _FIELD.finditer(text):
+    for found in islice(_FIELD.finditer(text), len(_NAMES)):
         if found[1] is None and found[2] is None:  # a quote that nothing closes
             break
         values.append(found[2] if found[1] is None else found[1])

@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 
 from collectors.gateway.formats.format import GatewayFormat, UnreadableLine
 from collectors.gateway.formats.haproxy_timers import TIMERS, addresses, durations, ending
-from collectors.gateway.formats.measured import end_of
 from collectors.gateway.formats.times import us_of_log_time
 from collectors.gateway.formats.values import request_line, text_of
 from fairclock.errors import ConfigurationError
@@ -74,9 +73,8 @@ class HaproxyHttpLog(GatewayFormat):
         backend, slash, server = backend_server.partition("/")
         if not slash:
             raise UnreadableLine("backend/server: no slash")
-        fields = durations(each)
+        fields = durations(self._received_us(date[1]), each)
         fields |= ending(status, flags, server)
-        fields["time"] = end_of(self._received_us(date[1]), fields["request_time"], field="Ta")
         fields["server"] = frontend.removesuffix("~")
         fields["upstream_addr"] = addresses(backend, server, connections.rpartition("/")[2])
         fields["bytes_sent"] = sent.removeprefix("+")

@@ -5,20 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectors.gateway.formats.format import GatewayFormat, UnreadableLine
-from collectors.gateway.formats.haproxy_timers import TIMERS, addresses, durations, ending
-from collectors.gateway.formats.measured import end_of
-from collectors.gateway.formats.times import us_of_seconds
-from collectors.gateway.formats.values import (
-    MILLISECONDS,
-    is_absent,
-    json_object,
-    plain,
-    seconds_or_nothing,
-)
+from collectors.gateway.formats.haproxy_timers import TIMERS, addresses, durations, ending, timer_us
+from collectors.gateway.formats.times import seconds_text, us_of_seconds
+from collectors.gateway.formats.values import is_absent, json_object, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from collectors.gateway.formats.format import Fields
 
 _MARK = b'{"fairclock":"haproxy"'
@@ -40,9 +31,14 @@ class HaproxyJson(GatewayFormat):
         """Return what the line says; raises `UnreadableLine`."""
         begin = line.find(_MARK)
         said = {key: plain(value) for key, value in json_object(line[max(begin, 0) :]).items()}
-        fields = durations([said.get(timer, "") for timer in TIMERS])
+        handshake_us = timer_us(said.get("Th", "")) or 0
+        accepted_us = us_of_seconds(said.get("accepted", ""))
+        if accepted_us is None:
+            raise UnreadableLine("accepted: not a number of seconds")
+        # the request's first byte came after the connection's handshake and the time it lay idle
+        received_us = accepted_us + handshake_us + (timer_us(said.get("Ti", "")) or 0)
+        fields = durations(received_us, [said.get(timer, "") for timer in TIMERS])
         fields |= ending(said.get("status", ""), said.get("termination", ""), said.get("server", ""))
-        fields["time"] = end_of(_received_us(said), fields["request_time"], field="Ta")
         for key in _AS_THEY_ARE:
             if not is_absent(value := said.get(key, "")):
                 fields[key] = value
@@ -52,20 +48,9 @@ class HaproxyJson(GatewayFormat):
         fields["upstream_addr"] = addresses(
             said.get("backend", ""), said.get("server", ""), said.get("retries", "")
         )
-        handshake = seconds_or_nothing(said.get("Th", ""), unit_us=MILLISECONDS)
-        if us_of_seconds(handshake):  # 0 on a kept connection, and where there was none to measure
-            fields["connected"] = handshake
+        if handshake_us:  # 0 on a kept connection, and where there was none to measure
+            fields["connected"] = seconds_text(handshake_us)
         return fields
-
-
-def _received_us(said: Mapping[str, str]) -> int:
-    """Return when the request's first byte came: the connection's accept, its handshake and its idle time later."""
-    us = us_of_seconds(said.get("accepted", ""))
-    if us is None:
-        raise UnreadableLine("accepted: not a number of seconds")
-    for timer in ("Th", "Ti"):
-        us += us_of_seconds(seconds_or_nothing(said.get(timer, ""), unit_us=MILLISECONDS)) or 0
-    return us
 
 
 FORMAT = HaproxyJson()

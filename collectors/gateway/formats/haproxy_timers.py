@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectors.gateway.formats.format import UnreadableLine
-from collectors.gateway.formats.measured import sum_of, tries, whole_number
-from collectors.gateway.formats.values import MILLISECONDS, seconds_in, seconds_or_nothing
+from collectors.gateway.formats.measured import tries, whole_number
+from collectors.gateway.formats.times import seconds_text
+from collectors.gateway.formats.values import MILLISECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _SUCCESS = range(200, 300)
 _NO_STATUS_BELOW = 100
+_MOST_DIGITS = 15
 _TIMEOUT, _BAD_GATEWAY = 504, 502
 _CLIENT, _CLIENT_TIMEOUT, _SERVER_TIMEOUT, _LOCAL, _NORMAL = "C", "c", "s", "L", "-"
 _CACHE = "<CACHE>"
@@ -26,20 +28,28 @@ _FLAGS = frozenset("CSPLRIDUKcs-")
 TIMERS = ("TR", "Tw", "Tc", "Tr", "Ta")
 
 
-def durations(timers: Sequence[str]) -> Fields:
-    """Return what TR, Tw, Tc, Tr and Ta (milliseconds) say; raises `UnreadableLine` where there is no total."""
+def durations(received_us: int, timers: Sequence[str]) -> Fields:
+    """Return what TR, Tw, Tc, Tr and Ta (milliseconds) say, and the end; raises `UnreadableLine` without a total."""
     request, queued, connected, _first_byte, total = timers
     if total.startswith("+"):
         raise UnreadableLine("Ta: a lower bound, written before the answer ended (option logasap)")
-    if total.startswith("-"):
-        raise UnreadableLine("Ta: negative")
-    fields = {"request_time": seconds_in(total, unit_us=MILLISECONDS, field="Ta")}
-    before = [seconds_or_nothing(text, unit_us=MILLISECONDS) for text in (request, queued, connected)]
-    if before[1]:
-        fields["queue"] = before[1]
-    if handed_on := sum_of(*before):
-        fields["forwarded"] = handed_on
+    total_us = timer_us(total)
+    if total_us is None:
+        raise UnreadableLine("Ta: negative" if total.startswith("-") else "Ta: not a number of milliseconds")
+    fields = {"time": seconds_text(received_us + total_us), "request_time": seconds_text(total_us)}
+    request_us, queued_us, connected_us = timer_us(request), timer_us(queued), timer_us(connected)
+    if queued_us is not None:
+        fields["queue"] = seconds_text(queued_us)
+        if request_us is not None and connected_us is not None:
+            fields["forwarded"] = seconds_text(request_us + queued_us + connected_us)
     return fields
+
+
+def timer_us(milliseconds: str) -> int | None:
+    """Return a timer in µs, or None where it was not reached (-1) or is no number."""
+    if milliseconds.isdigit() and milliseconds.isascii() and len(milliseconds) <= _MOST_DIGITS:
+        return int(milliseconds) * MILLISECONDS
+    return None
 
 
 def ending(status: str, flags: str, server: str) -> Fields:
