@@ -84,6 +84,7 @@ class NginxLogFormat(GatewayFormat):
         }
         self._only = [(key, numbers[0]) for key, numbers in sources.items() if len(numbers) == 1]
         self._several = [(key, numbers) for key, numbers in sources.items() if len(numbers) > 1]
+        self._verify_group = groups.get("ssl_client_verify")
         self._request_group = groups.get("request")
         self._type_group = groups.get("sent_http_content_type")
         self._authorization_group = groups.get("http_authorization")
@@ -137,6 +138,8 @@ class NginxLogFormat(GatewayFormat):
             kind = values[self._type_group - 1].partition(";")[0].strip().lower()
             if kind in _CONTENT_TYPES:
                 fields.setdefault("stream", _CONTENT_TYPES[kind])
+        if self._verify_group is not None and values[self._verify_group - 1] != "SUCCESS":
+            fields.pop("client_subject", None)
         if self._authorization_group is not None:
             key = bearer_key(unescaped(values[self._authorization_group - 1], self._escape))
             if key:

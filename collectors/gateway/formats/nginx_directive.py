@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 )
 _BACKSLASHED = re.compile(r"\\(.)", re.DOTALL)
 _MEANINGS = {"t": "\t", "r": "\r", "n": "\n", '"': '"', "'": "'", "\\": "\\"}
-_DIRECTIVE = re.compile(r"\s*(?:log_format\s|escape=|['\"].*['\"]\s*;?\s*\Z)", re.DOTALL)
+_DIRECTIVE = re.compile(r"\s*(?:log_format\s|escape=|'.*'\s*;?\s*\Z)", re.DOTALL)
 _PART = re.compile(r"\$(?:\{(?P<braced>[A-Za-z0-9_]+)\}|(?P<plain>[A-Za-z0-9_]+))|(?P<text>[^$]+|\$)")
 
 

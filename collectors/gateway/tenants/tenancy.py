@@ -55,7 +55,7 @@ class Tenancy:
 
     def _of_path(self, uri: str) -> str:
         path = path_of(uri)
-        for route, pattern in self._routes:
+        for route, pattern in self._routes if path else ():
             found = pattern.search(path)
             if found is not None:
                 return found.expand(route.tenant) if route.matches is not None else route.tenant
