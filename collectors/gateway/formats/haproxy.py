@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from zoneinfo import ZoneInfo
 
 from collectors.gateway.formats.format import GatewayFormat, UnreadableLine
-from collectors.gateway.formats.haproxy_timers import TIMERS, addresses, durations, ending
+from collectors.gateway.formats.haproxy_timers import TIMERS, addresses, durations, ending, says_of_itself
 from collectors.gateway.formats.times import us_of_log_time
 from collectors.gateway.formats.values import request_line, text_of
 from fairclock.errors import ConfigurationError
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 _DATE = re.compile(r" \[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3})\] ", re.ASCII)
 _RECOGNISED = re.compile(
     rb":\d{1,5} \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ [^\s/]+/\S+ -?\d+(?:/-?\d+){3}/\+?-?\d+ -?\d+ \+?\d+ "
-)
-_NO_REQUEST = re.compile(
-    rb"(?:.*\]: |<\d{1,3}>|)(?:Proxy|Server|Backup Server|Backend|backend|Health check for|Stopping|Pausing) \S"
-    rb"|.*\d\] [^\s/]+/\S+: ",
 )
 _ENCODED = re.compile(r"#([0-9A-F]{2})")
 _NAMES = ("frontend", "backend/server", "timers", "status", "bytes", "cookie", "cookie", "termination state")
@@ -55,7 +51,7 @@ class HaproxyHttpLog(GatewayFormat):
     def ignores(self, line: bytes) -> bool:
         """Return whether HAProxy says something about itself, or of a connection that never became a request."""
         # a request's shape first: what a client sends stands behind it, and must not make its line go away
-        return _RECOGNISED.search(line) is None and _NO_REQUEST.match(line) is not None
+        return _RECOGNISED.search(line) is None and says_of_itself(line)
 
     def read(self, line: bytes) -> Fields:
         """Return what the line says; raises `UnreadableLine`."""

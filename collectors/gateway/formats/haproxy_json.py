@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectors.gateway.formats.format import GatewayFormat, UnreadableLine
-from collectors.gateway.formats.haproxy_timers import TIMERS, addresses, durations, ending, timer_us
+from collectors.gateway.formats.haproxy_timers import (
+    TIMERS,
+    addresses,
+    durations,
+    ending,
+    says_of_itself,
+    timer_us,
+)
 from collectors.gateway.formats.times import seconds_text, us_of_seconds
 from collectors.gateway.formats.values import is_absent, json_object, plain
 
@@ -26,6 +33,10 @@ class HaproxyJson(GatewayFormat):
     def recognise(self, line: bytes) -> str | None:
         """Recognise the mark that the shipped log-format begins with."""
         return 'its key fairclock says "haproxy"' if _MARK in line else None
+
+    def ignores(self, line: bytes) -> bool:
+        """Return whether HAProxy says something about itself."""
+        return _MARK not in line and says_of_itself(line)
 
     def read(self, line: bytes) -> Fields:
         """Return what the line says; raises `UnreadableLine`."""

@@ -1,4 +1,4 @@
-"""Own what HAProxy's timers, termination state and retries mean, in whichever format they are written.
+"""Own what HAProxy's timers, termination state, retries and messages mean, in whichever format they are written.
 
 A timer of -1 was never reached: it is unknown, not 0. A total with a ``+`` was written before the answer ended
 (``option logasap``): a lower bound is no measurement, so such a line is unreadable.
@@ -6,6 +6,7 @@ A timer of -1 was never reached: it is unknown, not 0. A total with a ``+`` was 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from collectors.gateway.formats.format import UnreadableLine
@@ -24,6 +25,11 @@ _MOST_DIGITS = 15
 _TIMEOUT, _BAD_GATEWAY = 504, 502
 _CLIENT, _CLIENT_TIMEOUT, _SERVER_TIMEOUT, _LOCAL, _NORMAL = "C", "c", "s", "L", "-"
 _CACHE = "<CACHE>"
+_OF_ITSELF = re.compile(
+    rb"(?:.*\]: |<\d{1,3}>|)(?:Proxy|Server|Backup Server|Backend|backend|Health check for|Stopping|Pausing) \S"
+    rb"|\[(?:NOTICE|WARNING|ALERT)\] "
+    rb"|.*\d\] [^\s/]+/\S+: ",
+)
 _FLAGS = frozenset("CSPLRIDUKcs-")
 TIMERS = ("TR", "Tw", "Tc", "Tr", "Ta")
 
@@ -88,3 +94,11 @@ def addresses(backend: str, server: str, retries: str) -> str:
     """Return the servers tried, the last by name; "+1" is one that went to another server, <NOSRV> is none."""
     named = "" if server.startswith("<") or not server or server == "-" else f"{backend}/{server}"
     return tries(named, whole_number(retries.removeprefix("+")))
+
+
+def says_of_itself(line: bytes) -> bool:
+    """Return whether HAProxy says something about itself, or of a connection that never became a request.
+
+    Ask only of what has not a request's shape: a client may send what looks like a message.
+    """
+    return _OF_ITSELF.match(line) is not None
