@@ -133,7 +133,7 @@ class Board:
             columns["energy_millijoules"] = energy.millijoules
             columns["energy_seconds"] = energy.seconds
             columns["energy_is_integrated"] = int(energy.is_integrated)
-        elif columns:
+        elif energy is not Reason.NOT_AVAILABLE:
             missing["energy_millijoules"] = energy
         self._events.extend(entry.changes.read(entry.gpu, second, columns))
         if EVERYTHING not in missing:

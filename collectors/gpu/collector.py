@@ -27,6 +27,8 @@ _GRACE_US = 200_000
 _TURN_SECONDS = 0.25
 _LIMIT_BYTES = 8 << 20
 _MOST_SECONDS_AT_ONCE = 60
+_SETTLING_SECONDS = 10
+"""A driver that is loaded by the first who asks for it takes its time."""
 
 
 class GpuSource(Protocol):
@@ -73,6 +75,7 @@ class GpuCollector:
         expect: int,
         now_us: Callable[[], int],
         limit_bytes: int = _LIMIT_BYTES,
+        settling_seconds: int = _SETTLING_SECONDS,
     ) -> None:
         self._source = source
         self._board = board
@@ -81,6 +84,8 @@ class GpuCollector:
         self._expect = expect
         self._now_us = now_us
         self._limit_bytes = limit_bytes
+        self._settling_seconds = settling_seconds
+        self._judges_from_us = 0
         self._generation = uuid.uuid4().hex
         self._offset = 0
         self._pending: deque[Frame] = deque()
@@ -95,7 +100,9 @@ class GpuCollector:
 
     def __enter__(self) -> Self:
         """Start."""
-        self._next_second = self._now_us() // _US_PER_SECOND
+        now_us = self._now_us()
+        self._next_second = now_us // _US_PER_SECOND
+        self._judges_from_us = now_us + self._settling_seconds * _US_PER_SECOND
         self._source.start()
         self._thread.start()
         return self
@@ -166,7 +173,7 @@ class GpuCollector:
     def _count(self, now_us: int) -> None:
         """Tell once that there are too few GPUs, and once that there are enough again."""
         visible = self._board.visible()
-        has_too_few = visible < self._expect
+        has_too_few = visible < self._expect and now_us >= self._judges_from_us
         if has_too_few != self._has_too_few:
             self._has_too_few = has_too_few
             kind = EventKind.TOO_FEW if has_too_few else EventKind.ENOUGH

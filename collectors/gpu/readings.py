@@ -59,9 +59,7 @@ class Readings:
         if not known.least <= value <= known.most:
             self.missing[name] = Reason.IMPLAUSIBLE
             return
-        if not known.decimals:
-            value = round(value)
-        self.values[name] = value
+        self.values[name] = round(value, known.decimals) if known.decimals else round(value)
 
     def lack(self, reason: str, *names: str) -> None:
         """Note why fields are not there."""
