@@ -61,7 +61,8 @@ def steps_of(points: Iterable[Point], *, watched_from_us: int) -> list[Step]:
         steps.append(
             _head(since_us, readings[0], watched_from_us=min(watched_from_us, first_us), first_us=first_us)
         )
-        steps += [_between(earlier, later) for earlier, later in pairwise(readings)]
+        may_hide = since_us is None  # a restart between two readings that shows in neither
+        steps += [_between(earlier, later, may_hide=may_hide) for earlier, later in pairwise(readings)]
         ended_us = readings[-1].at_us
         if ended_us < last_us:  # the others go on: it ended, or was not asked again
             until_us = next((each for each in beginnings if ended_us < each <= last_us), last_us)
@@ -81,10 +82,15 @@ def _head(since_us: int | None, first: _Reading, *, watched_from_us: int, first_
     return Step(from_us=from_us, to_us=first.at_us, increase=first.value, is_reset=since_us > first_us)
 
 
-def _between(earlier: _Reading, later: _Reading) -> Step:
-    if later.value >= earlier.value:
-        return Step(from_us=earlier.at_us, to_us=later.at_us, increase=later.value - earlier.value)
-    return Step(from_us=earlier.at_us, to_us=later.at_us, increase=later.value, is_lossy=True, is_reset=True)
+def _between(earlier: _Reading, later: _Reading, *, may_hide: bool) -> Step:
+    is_reset = later.value < earlier.value
+    return Step(
+        from_us=earlier.at_us,
+        to_us=later.at_us,
+        increase=later.value if is_reset else later.value - earlier.value,
+        is_lossy=is_reset or may_hide,
+        is_reset=is_reset,
+    )
 
 
 def _streams(points: Iterable[Point]) -> list[tuple[int | None, list[_Reading]]]:

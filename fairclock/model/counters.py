@@ -2,7 +2,8 @@
 
 A counter belongs to a process, and `Point.since_us` tells which: readings of two processes behind one address are told
 apart by it, and a restart is a new process and no drop. Only where nothing tells since when a counter counts, a drop is
-read as a restart. What was counted between the last reading of a process and its end is known to nobody.
+read as a restart, and one that does not show is not excluded. What was counted between the last reading of a process
+and its end is known to nobody.
 """
 
 from __future__ import annotations

@@ -36,5 +36,6 @@ SELECT
         isNotNull(t.sum) AND isNull(sum), 'sum: not a number',
         isNotNull(t.count) AND isNull(count), 'count: not a whole number',
         '') AS reason,
-    reinterpretAsUInt128(sipHash128(target, name, engine, model, labels, tuple(edges, counts, isNull(sum), ifNull(sum, 0), isNull(count), ifNull(count, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0)))) AS content_hash
+    -- as the table computes it; what is no row is told apart by its line
+    if(reason = '', reinterpretAsUInt128(sipHash128(target, name, engine, model, labels, tuple(edges, counts, isNull(sum), ifNull(sum, 0), isNull(count), ifNull(count, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0)))), reinterpretAsUInt128(sipHash128(line))) AS content_hash
 FROM {lines:Identifier}

@@ -31,5 +31,6 @@ SELECT
         isNotNull(t.whole) AND isNull(whole), 'value: not a whole number of 64 bits',
         isNotNull(t.fraction) AND isNull(fraction), 'value: not a number',
         '') AS reason,
-    reinterpretAsUInt128(sipHash128(target, kind, name, engine, model, labels, tuple(isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0)))) AS content_hash
+    -- as the table computes it; what is no row is told apart by its line
+    if(reason = '', reinterpretAsUInt128(sipHash128(target, kind, name, engine, model, labels, tuple(isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0)))), reinterpretAsUInt128(sipHash128(line))) AS content_hash
 FROM {lines:Identifier}
