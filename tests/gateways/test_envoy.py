@@ -73,6 +73,7 @@ def test_each_line_of_the_fixture_is_read_and_recognised_by_its_format_alone(nam
         pytest.param("200", "UC", {"status": "200", "incomplete": "1"}, id="the upstream died in the stream"),
         pytest.param("0", "UC", {"status": "502", "incomplete": "1"}, id="the upstream died, no answer: no client's doing"),
         pytest.param("0", "DC,UC", {"status": "0", "client_cancelled": "1"}, id="the client left, and the upstream was cut off"),
+        pytest.param("503", "DC", {"status": "503"}, id="the client left after it was refused"),
         pytest.param("503", "UO", {"status": "503", "incomplete": "1"}, id="the circuit is open"),
         pytest.param("503", "RL", {"status": "503", "limit_req_status": "REJECTED"}, id="limited, answered 503"),
         pytest.param("429", "RL", {"status": "429"}, id="limited"),
@@ -105,6 +106,14 @@ def test_long_flags_are_the_short_ones():
 )
 def test_when_it_was_handed_on_is_known_where_envoy_says(changes, forwarded):
     assert read("envoy-json", json_line(**changes)).get("forwarded") == forwarded
+
+
+def test_of_several_names_for_one_thing_the_best_counts():
+    line = json_line(
+        **{"x-envoy-original-path": "/v1/asked", "x-request-id": "other", "path": "/v1/rewritten"}
+    )
+    fields = read("envoy-json", line)
+    assert (fields["uri"], fields["request_id"]) == ("/v1/asked", "order-7")
 
 
 def test_of_several_attempts_the_last_upstream_is_known():

@@ -29,6 +29,8 @@ _CLIENT_LEFT = frozenset({"DC", "DR"})
 _TIMED_OUT = frozenset({"UT", "SI", "DT", "UMSDR"})
 _BROKEN_OFF = frozenset({"UF", "UC", "UR", "LR", "UH", "URX", "UPE", "UO", "OM", "CT"})
 _NO_ANSWER = {"", "-", "0"}
+_ANSWERED_FOR = re.compile(r"5\d\d|429", re.ASCII)
+"""What Envoy had answered is what happened, though the client then left, too."""
 _BAD_GATEWAY = "502"
 _UNAVAILABLE = "503"
 _MOST_ATTEMPTS = 255
@@ -67,7 +69,7 @@ def flagged(status: str, flags: str) -> Fields:
     fields["error_code"] = ",".join(sorted(names))
     if names & _TIMED_OUT:
         fields["timeout"] = "1"
-    elif names & _CLIENT_LEFT:
+    elif names & _CLIENT_LEFT and not _ANSWERED_FOR.fullmatch(status):
         fields["client_cancelled"] = "1"
     elif names & _BROKEN_OFF:
         fields["incomplete"] = "1"

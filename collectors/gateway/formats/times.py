@@ -13,6 +13,7 @@ _LOG_TIME = re.compile(
     r"(\d{2})/([A-Z][a-z]{2})/(\d{4}):(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))? ([+-])(\d{2})(\d{2})",
     re.ASCII,
 )
+_USUAL_ISO = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z", re.ASCII)
 _MONTHS = {
     "Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6,
     "Jul": 7, "Aug": 8, "Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12,
@@ -39,6 +40,15 @@ def seconds_text(us: int) -> str:
 
 def us_of_iso(text: str) -> int | None:
     """Return µs since 1970 of "2026-11-30T12:00:00.123Z", or None where it is no instant; without a zone it is none."""
+    usual = _USUAL_ISO.fullmatch(text)
+    if usual is None:
+        return _us_of_any_iso(text)
+    second_us = _us_of_any_iso(usual[1] + "Z")
+    return None if second_us is None else second_us + int((usual[2] or "")[:6].ljust(6, "0"))
+
+
+@lru_cache(maxsize=256)  # a second's lines all say the same
+def _us_of_any_iso(text: str) -> int | None:
     try:
         instant = datetime.fromisoformat(text)
         return None if instant.tzinfo is None else _since_1970(instant)
