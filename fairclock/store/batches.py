@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.errors import StoreUnreachable
 from fairclock.model import from_us
-from fairclock.store.inserting import ONE_BLOCK, IN_ONE_BLOCK, StagedRows, insert_rows, insert_token
+from fairclock.store.inserting import IN_ONE_BLOCK, ONE_BLOCK, StagedRows, insert_rows, insert_token
 from fairclock.store.kinds import KINDS
 from fairclock.store.query import Query, sql_file
 
