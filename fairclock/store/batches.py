@@ -149,7 +149,9 @@ def _require_staged(connection: Connection, rows: str, expected: int) -> None:
 
 def _staging(kind: RowKind) -> str:
     columns = ", ".join(kind.staged_columns)
-    return f"SELECT reason, line, event_us, {kind.time_us}, {columns} FROM ({sql_file(kind.normalisation)})"
+    # only a dead letter's line is wanted again, and copying the others would cost more than parsing them
+    line = "if(reason IN ('', 'blank'), '', line) AS line"
+    return f"SELECT reason, {line}, event_us, {kind.time_us}, {columns} FROM ({sql_file(kind.normalisation)})"
 
 
 def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
@@ -183,6 +185,7 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
                 staged = StagedRows(
                     kind=kind,
                     name=rows,
+                    count=good,
                     distinct=distinct,
                     earliest_us=earliest_us,
                     latest_us=latest_us,

@@ -41,12 +41,13 @@ def insert_token(kind: RowKind, *, source: str, k: int, body: bytes) -> str:
 class StagedRows:
     """Good rows in the table `name` on their way into that of `kind`.
 
-    distinct: how many events they are; earliest_us, latest_us: their event times.
+    count: how many they are; distinct: how many events they are; earliest_us, latest_us: their event times.
     tag: the parameters `source`, `k` and `first_wins`, the last of which no other write has.
     """
 
     kind: RowKind
     name: str
+    count: int
     distinct: int
     earliest_us: int
     latest_us: int
@@ -70,9 +71,16 @@ def _insert(connection: Connection, staged: StagedRows, token: str) -> None:
     kind = staged.kind
     connection.execute(
         Query(
-            sql=f"INSERT INTO {kind.table} ({', '.join(kind.columns)}) {IN_ONE_BLOCK}"
+            sql=f"INSERT INTO {kind.table} ({', '.join(kind.columns)}) {IN_ONE_BLOCK},"
+            # to merge the rows of a block costs three times what storing it does, and is for equal ones only
+            " optimize_on_insert = {has_equals:UInt8}"
             f" SELECT {', '.join(kind.values)} FROM {staged.name} WHERE reason = ''",
-            parameters={**staged.tag, "token": token, "one_block": ONE_BLOCK},
+            parameters={
+                **staged.tag,
+                "token": token,
+                "one_block": ONE_BLOCK,
+                "has_equals": int(staged.count > staged.distinct),
+            },
         )
     )
 
