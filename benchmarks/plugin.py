@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
-from benchmarks.measuring import Figure, median_seconds
+from benchmarks.measuring import Figure, timed
 
 sys.path.insert(
     0, str(Path(__file__).parents[1] / "inference_probe/plugin")
@@ -118,7 +118,7 @@ def figures(folder: Path) -> list[Figure]:
             for step in steps:
                 record(scheduler, step)
 
-        return median_seconds(run, times=RUNS, before=anew) / requests * 1e6
+        return timed(run, times=RUNS, before=anew).seconds / requests * 1e6
 
     def in_the_process() -> float:
         durations = []

@@ -111,7 +111,7 @@ def test_what_the_sdk_exports_as_vllm_does_arrives(receiver, store, exporter):
 
 def post(url, body, content_type=PROTOBUF, **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.post(url, content=body, headers={"Content-Type": content_type, **named}, timeout=20)
+    return httpx.post(url, content=body, headers={"Content-Type": content_type, **named}, timeout=120)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_a_disk_that_is_full_is_unavailable():
 def raw_export(receiver, body, **settings):
     with grpc.insecure_channel(str(receiver.grpc_address)) as channel:
         call = channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
-        return call(body, timeout=20, **settings)
+        return call(body, timeout=120, **settings)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ import json
 import httpx
 import pytest
 
+from exporters.spool import Spool
+from fairclock.model import Frame
 from tests.collectors.otlp_requests import good_span, json_of, request_of
 from tests.faults import traffic
 from tests.faults.processes import Restarted, eventually, free_port
@@ -85,6 +87,23 @@ def bodies():
     ]
 
 
+def leave_a_damaged_spool(folder):
+    """Leave frames of an earlier run that were not delivered, one of them spoiled by the disk."""
+    with Spool(folder, limit_bytes=1 << 30) as spool:
+        spool.append(
+            [
+                Frame(
+                    kind="gateway", format="nginx-json", source="gateway", generation="earlier", offset=number,
+                    payload=each + b"\n",
+                )
+                for number, each in enumerate([line(8, uri=f"/?{SECRET}60"), f"no line {SECRET}61".encode()])
+            ]
+        )  # fmt: skip
+    (segment,) = (folder / "segments").iterdir()
+    data = segment.read_bytes()
+    segment.write_bytes(data.replace(f"{SECRET}60".encode(), f"{SECRET}99".encode()))
+
+
 def holding(folder, *, but_not):
     """Return the files in `folder` that hold a secret, plain or compressed."""
     found = []
@@ -140,6 +159,8 @@ def site(tmp_path_factory):
         "--listen", f"127.0.0.1:{port}", folder=folder, port=here, FAIRCLOCK_TOKEN=token,
     )  # fmt: skip
     answers = []
+    leave_a_damaged_spool(folder / "sidecar")
+    assert holding(folder, but_not=()) != []
     try:
         up.start().wait_until_it_answers()
         sidecar.start().wait_until_it_answers()
@@ -191,6 +212,12 @@ def site(tmp_path_factory):
 def test_no_file_holds_a_secret(site):
     folder, _, _ = site
     assert holding(folder, but_not=()) == []
+
+
+def test_a_damaged_segment_is_counted_and_nothing_of_it_is_kept(site):
+    folder, _, _ = site
+    (note,) = (folder / "sidecar" / "quarantine").iterdir()
+    assert note.read_text().startswith("a segment of ")
 
 
 def test_no_table_holds_a_secret(site):

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 ANSWERING = re.compile(r"answering on (\S+)")
 SPANS = re.compile(r"receiving OTLP spans: .*HTTP on (http\S+);")
 

@@ -95,10 +95,12 @@ def test_a_sidecar_needs_no_store_and_what_it_collects_arrives(site):
             assert httpx.post(sidecar.says(SPANS)[1], content=body, headers=headers).status_code == 200
             eventually(lambda: stored(site.url, "gateway") == 200, what=lambda: sidecar.said + up.said)
             eventually(lambda: stored(site.url, "engine") == 20, what=lambda: sidecar.said + up.said)
-            own = figures(sidecar.says(ANSWERING)[1])
-            assert own["fairclock_forwarded_frames_total"] >= 2
-            assert own["fairclock_forwarding"] == 1
-            assert own["fairclock_tail_lines_total"] == 201
+            own = sidecar.says(ANSWERING)[1]  # it hears of it after the other side has stored it
+            eventually(
+                lambda: figures(own)["fairclock_forwarded_frames_total"] >= 2, what=lambda: sidecar.said
+            )
+            eventually(lambda: figures(own)["fairclock_tail_lines_total"] == 201, what=lambda: sidecar.said)
+            assert figures(own)["fairclock_forwarding"] == 1
             assert sidecar.stop() == 0
             assert "level=" not in sidecar.said
         now = figures(site.url)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _US_PER_SECOND = 1_000_000
+_NS_PER_SECOND = 1_000_000_000
 LINGER_SECONDS = 600
 """How long a renamed file is kept open after its last line: a writer told to reopen it may take a while."""
 DELETED_LINGER_SECONDS = 60
@@ -68,9 +69,9 @@ class FollowedLog:
         self._complaints: dict[str, str] = {}
         self._scanned_us: int | None = None
         self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
-        # Rotated files that were last written before this are of no interest.
+        # Rotated files that were last written before this are of no interest; what compresses may keep whole seconds.
         wanted_ns = [each.mtime_ns for each in self.generations if each.state is State.WANTED]
-        self._floor_ns = min([since_ns, *wanted_ns])
+        self._floor_ns = min([since_ns, *(each - each % _NS_PER_SECOND for each in wanted_ns)])
 
     @property
     def is_missing(self) -> bool:
@@ -113,9 +114,17 @@ class FollowedLog:
                 generation.quiet_since_us = now_us
         if shown is not None and all(each.retired for each in self.followed):
             self._arrived(shown, now_us)
+        for generation in self.followed:
+            self._glimpse(generation)
         if self._scanned_us is None or not 0 <= now_us - self._scanned_us < SCAN_SECONDS * _US_PER_SECOND:
             self._scan(now_us)
         self._give_up(now_us)
+
+    def _glimpse(self, generation: Generation) -> None:
+        try:
+            generation.glimpse()
+        except OSError as error:
+            self._complain(generation.name, str(error.strerror))
 
     def _arrived(self, shown: os.stat_result, now_us: int) -> None:
         """Take the file that the log's name leads to and that is none of those followed."""
@@ -142,7 +151,12 @@ class FollowedLog:
         if self._taken_up(self.path, content) is not None:
             return
         before = self.generations[-1] if self.generations else None
-        if before is not None and before.content is not None and before.prints.found_in(content):
+        if (
+            before is not None
+            and before.content is not None
+            and before.offset
+            and before.prints.found_in(content)
+        ):
             # A copy took the place of the file: what was read of the one was read of the other.
             self.generations.append(before.fork(self.path, content))
             return
@@ -161,7 +175,7 @@ class FollowedLog:
             if generation.content is not None:
                 continue
             same_file = generation.is_file(stat)
-            if generation.offset == 0:
+            if generation.prints.head.length == 0:
                 if generation.state is State.WANTED and same_file:
                     generation.begin(name, content)
                     return generation
@@ -180,7 +194,7 @@ class FollowedLog:
         fresh = Generation(name=generation.name, content=content)
         fresh.retired, fresh.quiet_since_us = generation.retired, now_us
         self.generations.insert(self.generations.index(generation) + 1, fresh)
-        if generation.offset == 0:
+        if generation.prints.head.length == 0:
             self.generations.remove(generation)
         self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
         self._judged = {key: copied for key, copied in self._judged.items() if copied is not generation}
