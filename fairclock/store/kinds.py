@@ -56,7 +56,8 @@ _GATEWAY = RowKind(
     columns=(
         "received_at", "content_hash", "k", "trace_id", "request_id", "tenant", "method", "route", "model", "region",
         "server", "upstream", "status", "outcome", "error_code", "stream", "inference_mode", "model_version", "priority",
-        "finish_reason", "attempts", "responded_us", "connected_us", "forwarded_us", "request_bytes", "bytes_sent",
+        "finish_reason", "attempts", "responded_us", "connected_us", "forwarded_us", "gateway_queue_us", "gateway_first_token_us",
+        "request_started_at", "request_bytes", "bytes_sent",
         "prompt_tokens", "cached_tokens", "completion_tokens", "simulated", "source", "first_wins",
     ),
 )  # fmt: skip

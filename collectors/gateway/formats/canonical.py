@@ -14,6 +14,7 @@ from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 from collectors.gateway.formats.format import UnreadableLine
+from collectors.gateway.formats.times import seconds_text, us_of_seconds
 from collectors.gateway.formats.values import path_of, text_of
 from collectors.gateway.occurrences import is_repeated_too_often
 from collectors.lines import is_cut
@@ -29,6 +30,7 @@ _HASH_BYTES = 16
 _EXCERPT_BYTES = 4_096
 _DIGITS = re.compile(r"[0-9]")
 _LETTERS = re.compile(r"[A-Za-z]|[^ -~]")
+_OWN_DURATIONS = ("queue", "time_to_first_token")
 _NEVER_HANDED_ON = ("api_key", "api_key_sha256", "client_subject")
 _BLANK = b""
 
@@ -59,9 +61,34 @@ def _canonical(form: GatewayFormat, line: bytes, tenancy: Tenancy | None) -> byt
         fields["tenant"] = tenant
     for key in _NEVER_HANDED_ON:
         fields.pop(key, None)
+    _measure(fields)
     if "uri" in fields:
         fields["uri"] = path_of(fields["uri"])
     return _written(line, fields)
+
+
+def _measure(fields: Fields) -> None:
+    """Write durations that a gateway measured as the figures that nginx would have logged for them.
+
+    A handshake and a time before the engine that are known as such become the differences that the normalisation
+    takes; of what is no duration, or longer than the request, nothing is left.
+    """
+    for key in _OWN_DURATIONS:
+        if key in fields and us_of_seconds(fields[key]) is None:
+            del fields[key]
+    connected_us, forwarded_us = (
+        us_of_seconds(fields.pop("connected", "")),
+        us_of_seconds(fields.pop("forwarded", "")),
+    )
+    if connected_us is None and forwarded_us is None:
+        return
+    took_us = us_of_seconds(fields.get("request_time", ""))
+    if took_us is None:
+        return
+    if connected_us is not None:
+        fields["connection_requests"], fields["connection_time"] = "1", seconds_text(took_us + connected_us)
+    if forwarded_us is not None and forwarded_us <= took_us:
+        fields["upstream_response_time"] = seconds_text(took_us - forwarded_us)
 
 
 def _whole(line: bytes) -> bytes:
