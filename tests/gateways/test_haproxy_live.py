@@ -20,9 +20,13 @@ pytestmark = pytest.mark.integration
 
 SNIPPET = Path(collectors.gateway.__file__).parent / "haproxy"
 QUEUED_SECONDS = 0.25
-IMPATIENT_SECONDS = 1.0
+IMPATIENT_SECONDS = 0.8
 SHORT_QUEUE_SECONDS = 0.3
-LOGGED = 11
+ROUNDING_SECONDS = 0.002
+"""HAProxy counts whole milliseconds."""
+HALTED_SECONDS = 1.0
+"""For how long a busy machine may halt HAProxy after an answer's last byte."""
+LOGGED = 12
 CLASSIC = "/httplog"
 CONFIGURATION = """
 global
@@ -50,6 +54,7 @@ backend impatient from fairclock-engines
     server e1 127.0.0.1:{engine_port} maxconn 1
 
 backend nowhere from fairclock-engines
+    retries 0
     server e1 127.0.0.1:{nobody}
 """
 
@@ -191,15 +196,14 @@ def test_clients_saw_the_statuses_that_are_logged(seen):
 )
 def test_the_time_lies_between_what_the_engine_took_and_what_the_client_measured(seen, route, at_least):
     row, (sent, seconds) = seen.rows[route], seen.traffic.measured[route]
-    # HAProxy counts whole milliseconds; a client that waits in a queue of this machine's has the longer time
-    assert at_least - 0.002 <= row["responded_us"] / 1e6 <= seconds + 0.002
-    assert sent - 0.002 <= row["received_us"] / 1e6 <= sent + seconds + 0.002
+    assert at_least - ROUNDING_SECONDS <= row["responded_us"] / 1e6 <= seconds + HALTED_SECONDS
+    assert sent - ROUNDING_SECONDS <= row["received_us"] / 1e6 <= sent + seconds + ROUNDING_SECONDS
 
 
 def test_a_wait_for_a_free_slot_is_queue(seen):
     queue = {route: float(fields["queue"]) for route, fields in seen.read.fields.items()}
-    assert queue["/v1/queued"] >= QUEUED_SECONDS - 0.002
-    assert queue["/impatient/queued"] >= SHORT_QUEUE_SECONDS - 0.002
+    assert queue["/v1/queued"] >= QUEUED_SECONDS - ROUNDING_SECONDS
+    assert queue["/impatient/queued"] >= SHORT_QUEUE_SECONDS - ROUNDING_SECONDS
     queued = seen.rows["/v1/queued"]
     assert queue["/v1/queued"] * 1e6 <= queued["forwarded_us"] + 1 <= queued["responded_us"] + 1
     assert seen.rows["/impatient/queued"]["forwarded_us"] is None
@@ -242,5 +246,5 @@ def test_neither_query_nor_key_is_in_the_log(seen):
 def test_httplog_behind_syslog_is_read_alike(seen):
     assert (seen.classic_log.formats, seen.classic_log.counts.stored) == (["haproxy"], 1)
     row, (_, seconds) = seen.classic_log.rows[f"{CLASSIC}/slow"], seen.classic.measured[f"{CLASSIC}/slow"]
-    assert SLOW_SECONDS - 0.002 <= row["responded_us"] / 1e6 <= seconds + 0.002
+    assert SLOW_SECONDS - ROUNDING_SECONDS <= row["responded_us"] / 1e6 <= seconds + HALTED_SECONDS
     assert (row["status"], row["outcome"], row["upstream"]) == (200, "ok", "engines/e1")
