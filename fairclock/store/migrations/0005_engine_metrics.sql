@@ -5,7 +5,7 @@
 
 CREATE TABLE IF NOT EXISTS engine_samples
 (
-    scraped_at DateTime64(6, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
+    scraped_at DateTime64(6, 'UTC') CODEC(Delta(8), ZSTD(3)),
     k UInt16 CODEC(ZSTD(1)),
     target LowCardinality(String),
     kind Enum8('counter' = 1, 'gauge' = 2, 'info' = 3),
@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS engine_samples
     engine LowCardinality(String),
     model LowCardinality(String),
     labels LowCardinality(String),
-    whole Nullable(Int64) CODEC(Delta(8), ZSTD(1)),
+    whole Nullable(Int64) CODEC(T64, ZSTD(1)),
     fraction Nullable(Float64) CODEC(ZSTD(1)),
     since_us Nullable(Int64) CODEC(ZSTD(1)),
     reported_us Nullable(Int64) CODEC(ZSTD(1)),
@@ -31,7 +31,7 @@ SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS engine_histograms
 (
-    scraped_at DateTime64(6, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
+    scraped_at DateTime64(6, 'UTC') CODEC(Delta(8), ZSTD(3)),
     k UInt16 CODEC(ZSTD(1)),
     target LowCardinality(String),
     name LowCardinality(String),
@@ -39,9 +39,9 @@ CREATE TABLE IF NOT EXISTS engine_histograms
     model LowCardinality(String),
     labels LowCardinality(String),
     edges Array(Float64) CODEC(ZSTD(1)),
-    counts Array(UInt64) CODEC(ZSTD(1)),
+    counts Array(UInt64) CODEC(Delta(8), ZSTD(1)),
     sum Nullable(Float64) CODEC(ZSTD(1)),
-    count Nullable(UInt64) CODEC(Delta(8), ZSTD(1)),
+    count Nullable(UInt64) CODEC(T64, ZSTD(1)),
     since_us Nullable(Int64) CODEC(ZSTD(1)),
     reported_us Nullable(Int64) CODEC(ZSTD(1)),
     source LowCardinality(String),
