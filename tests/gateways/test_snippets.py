@@ -92,10 +92,12 @@ def test_traefik_keeps_the_headers_that_are_read_and_no_other():
 def test_kong_writes_no_query_body_or_secret():
     (log,) = (each for each in loaded("kong/kong.yml")["plugins"] if each["name"] == "file-log")
     removed = log["config"]["custom_fields_by_lua"]
+    assert removed.pop("request.uri") == "return kong.request.get_path()"
     assert set(removed.values()) == {"return nil"}
     assert {
         "request.querystring",
         "request.url",
+        "upstream_uri",
         "request.headers.authorization",
         "ai.proxy.payload",
     } <= removed.keys()
