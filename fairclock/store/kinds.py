@@ -21,7 +21,7 @@ class RowKind:
     normalisation: the name of the file in ``fairclock/store/sql`` that makes rows of lines. It selects
         `line`, `reason` ('' for a good row, 'blank' for nothing), `event_us`, `time_us`, `content_hash` and every
         column of the table that is not computed here.
-    time_column: the column that the table is ordered by first; it is `time_us` in the normalisation, in µs.
+    time_column: the column by which the table is partitioned and rows are looked up; it is `time_us` in the normalisation, in µs.
     columns: of the table, in order, `time_column`, `content_hash` and `k` first, `source` and `first_wins` last.
     derived: columns that the normalisation selects and the table computes for itself, where `content_hash` is not kept.
     """
