@@ -92,7 +92,7 @@ _GPU = RowKind(
     time_column="sampled_at",
     time_us="sampled_us",
     columns=(
-        "sampled_at", "content_hash", "k", "gpu", "parent", "host", "collector", "gpu_index", "gpu_instance",
+        "sampled_at", "k", "gpu", "parent", "host", "collector", "gpu_index", "gpu_instance",
         "compute_instance", "name", "bus", "driver", "profile", "state", "samples", "utilization_ratio_mean",
         "utilization_ratio_min", "utilization_ratio_max", "memory_utilization_ratio_mean",
         "memory_utilization_ratio_min", "memory_utilization_ratio_max", "engine_active_ratio_mean",
@@ -111,6 +111,7 @@ _GPU = RowKind(
         "energy_millijoules", "energy_seconds", "energy_is_integrated", "process_pids", "process_bytes", "missing",
         "simulated", "source", "first_wins",
     ),
+    derived=("content_hash",),
 )  # fmt: skip
 _GPU_EVENT = RowKind(
     name="gpu_event",
