@@ -31,7 +31,25 @@ class FieldDifference:
     greatest: int
 
 
-def _parameters(from_us: int, to_us: int, as_of_us: int) -> dict[str, object]:
+_RAW = "FROM engine_requests FINAL"
+
+
+def reported_by_plugin(connection: Connection, *, from_us: int, to_us: int, as_of_us: int) -> bool:
+    """Return whether the plugin reported any request that arrived in [from, to) µs and was stored by `as_of_us`."""
+    query = Query(
+        sql=f"SELECT 1 FROM engine_requests WHERE {_IN_TIME} AND reporter = 'plugin' LIMIT 1",
+        parameters=engine_parameters(from_us, to_us, as_of_us),
+    )
+    return bool(connection.rows(query))
+
+
+def reading_engine_rows(sql: str) -> str:
+    """Return `sql` with one row a sequence wherever it read the raw table; it needs `engine_parameters` then."""
+    return sql.replace(_RAW, f"FROM ({sql_file('engine_rows')})")
+
+
+def engine_parameters(from_us: int, to_us: int, as_of_us: int) -> dict[str, object]:
+    """Return the parameters that ``engine_rows.sql`` needs."""
     return {"engine_from_us": from_us, "engine_to_us": to_us, "as_of_wins": FIRST_WINS_BASE - as_of_us}
 
 
@@ -41,22 +59,19 @@ def engine_rows(connection: Connection, *, from_us: int, to_us: int, as_of_us: i
     It has the columns of ``engine_requests``; `reporter` is span, plugin or both. Where the plugin reported nothing, the
     query is that of the raw table and costs no more.
     """
-    parameters = _parameters(from_us, to_us, as_of_us)
-    found = connection.rows(
-        Query(
-            sql=f"SELECT 1 FROM engine_requests WHERE {_IN_TIME} AND reporter = 'plugin' LIMIT 1",
-            parameters=parameters,
-        )
+    raw = f"SELECT * {_RAW} WHERE {_IN_TIME}"
+    merges = reported_by_plugin(connection, from_us=from_us, to_us=to_us, as_of_us=as_of_us)
+    return Query(
+        sql=sql_file("engine_rows") if merges else raw,
+        parameters=engine_parameters(from_us, to_us, as_of_us),
     )
-    sql = sql_file("engine_rows") if found else f"SELECT * FROM engine_requests FINAL WHERE {_IN_TIME}"
-    return Query(sql=sql, parameters=parameters)
 
 
 def engine_disagreement(
     connection: Connection, *, from_us: int, to_us: int, as_of_us: int
 ) -> list[FieldDifference]:
     """Return how far spans and the plugin differ about requests that arrived in [from, to) µs; [] without pairs."""
-    query = Query(sql=sql_file("engine_disagreement"), parameters=_parameters(from_us, to_us, as_of_us))
+    query = Query(sql=sql_file("engine_disagreement"), parameters=engine_parameters(from_us, to_us, as_of_us))
     return [
         FieldDifference(
             field=field, pairs=int(pairs), differing=int(differing), median=int(median), greatest=int(greatest)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.model import Interval, from_us, to_us
 from fairclock.store.batches import FIRST_WINS_BASE, write_stamp
+from fairclock.store.engine_rows import engine_parameters, reading_engine_rows, reported_by_plugin
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
@@ -27,14 +28,17 @@ REQUEST_COLUMNS = (
 _LIST = ", ".join(REQUEST_COLUMNS)
 
 
-def _join(hours_us: Sequence[int], as_of_us: int, prefix: str = "") -> Query:
+def _join(connection: Connection, hours_us: Sequence[int], as_of_us: int, prefix: str = "") -> Query:
     """Return the join of `hours_us` as of `as_of_us`; `prefix` keeps its parameters apart from others'."""
     sql = sql_file("join_hours")
+    around = min(hours_us) - _MARGIN_US, max(hours_us) + HOUR_US + _MARGIN_US
+    if reported_by_plugin(connection, from_us=around[0], to_us=around[1], as_of_us=as_of_us):
+        sql = reading_engine_rows(sql)
     parameters: dict[str, object] = {
         "hours_us": list(hours_us),
         "first_us": min(hours_us),
         "last_us": max(hours_us) + HOUR_US,
-        "as_of_wins": FIRST_WINS_BASE - as_of_us,
+        **engine_parameters(*around, as_of_us),
     }
     for name in parameters:
         sql = sql.replace("{" + name + ":", "{" + prefix + name + ":")
@@ -107,7 +111,7 @@ def requests_as_of(connection: Connection, window: Interval, as_of: datetime) ->
         " AND toUnixTimestamp64Micro(hour) >= {hours_from:Int64} AND toUnixTimestamp64Micro(hour) < {hours_to:Int64} GROUP BY hour)"
     )
     if live:
-        joined = _join(live, as_of_us, prefix="live_")
+        joined = _join(connection, live, as_of_us, prefix="live_")
         sql = f"{sql} UNION ALL SELECT {_LIST} FROM ({joined.sql}) WHERE {inside}"
         parameters.update(joined.parameters)
     return Query(sql=sql, parameters=parameters)
@@ -159,12 +163,12 @@ def _seal_chunk(connection: Connection, hours: Sequence[int], as_of_us: int) -> 
         for hour, seal, rows, digest in connection.rows(seals_as_of(span, datetime.max.replace(tzinfo=UTC)))
     }
     sealed = [hour for hour in hours if hour in last]
-    found = _digests_by_hour(connection, _join(sealed, as_of_us)) if sealed else {}
+    found = _digests_by_hour(connection, _join(connection, sealed, as_of_us)) if sealed else {}
     changed = [hour for hour in hours if hour not in last or found.get(hour, (0, 0)) != last[hour][1:]]
     with write_stamp(connection) as stamp:
         stored_at, as_of = (from_us(each) for each in (stamp, as_of_us))
         seal_of = {hour: stamp + index for index, hour in enumerate(changed)}
-        written = _write_rows(connection, _join(changed, as_of_us), seal_of) if changed else {}
+        written = _write_rows(connection, _join(connection, changed, as_of_us), seal_of) if changed else {}
         # the last thing written: without it the rows belong to nothing
         seals = [
             (from_us(hour), seal_of[hour], as_of, stored_at, *written[hour])
