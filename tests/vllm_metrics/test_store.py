@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import math
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -14,8 +14,20 @@ from collectors.vllm_metrics.files import read_metrics_files
 from collectors.vllm_metrics.frames import Scrape, frame_of
 from exporters.clickhouse.batches import Gathering
 from fairclock.errors import InputError, UsageError
-from fairclock.model import to_us
+from fairclock.model import Interval, to_us
+from fairclock.model.buckets import quantile_bounds
+from fairclock.model.counters import increases
+from fairclock.model.histogram_increases import histogram_increases
 from fairclock.store import IngestCounts, Query, open_store
+from fairclock.store.engine_inspection import engine_figures
+from fairclock.store.engine_series import (
+    histogram_points_of,
+    histograms_query,
+    points_of,
+    suspicions_of,
+    suspicions_query,
+    values_query,
+)
 from tests.vllm_metrics.write_golden import recorded
 
 AT = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -175,6 +187,78 @@ class TestWhatTheScrapeWasLike:
         )
         assert [(value, engine, model) for value, _, engine, model in found] == [(1, "0", "tiny")]
         assert 'about="vllm:time_to_first_token_seconds vllm:request_success"' in found[0][1]
+
+
+@pytest.fixture(scope="module")
+def loaded(shared_store):
+    for table in TABLES:
+        shared_store.execute(Query(sql=f"TRUNCATE TABLE {table}"))
+    names = ("started", "under-load", "after-load", "after-abort")
+    deliver(
+        shared_store,
+        *(
+            scrape("", content=recorded(name), at_us=to_us(AT) + 15_000_000 * index)
+            for index, name in enumerate(names)
+        ),
+    )
+    return shared_store
+
+
+class TestReadingBack:
+    """What vLLM said before a load, after it, and after a client left."""
+
+    WINDOW = Interval(start=AT - timedelta(minutes=10), end=AT + timedelta(minutes=10))
+    EDGES = (to_us(AT) - 1, to_us(AT) + 600_000_000)
+
+    def increase(self, store, name):
+        found = points_of(store.rows(values_query(name, self.WINDOW, store.watermark())))
+        return {key.labels: increases(points, self.EDGES)[0] for key, points in found.items()}
+
+    def test_increases_are_those_of_the_load(self, loaded):
+        ended = self.increase(loaded, "vllm:request_success")
+        assert {labels: each.counted for labels, each in ended.items()} == {
+            'finished_reason="stop"': 0, 'finished_reason="length"': 7, 'finished_reason="abort"': 0,
+            'finished_reason="error"': 0, 'finished_reason="repetition"': 0,
+        }  # fmt: skip
+        tokens = self.increase(loaded, "vllm:generation_tokens")[""]
+        assert type(tokens.counted) is int
+        assert 7 * 1500 < tokens.counted < 7 * 1500 + 100
+
+    def test_increases_of_histograms_are_too(self, loaded):
+        rows_ = loaded.rows(
+            histograms_query("vllm:time_to_first_token_seconds", self.WINDOW, loaded.watermark())
+        )
+        (points,) = histogram_points_of(rows_).values()
+        found = histogram_increases(points, self.EDGES)[0]
+        assert found.counts is not None
+        assert found.counts[-1] == 8
+        assert quantile_bounds(found.edges, found.counts, numerator=1, denominator=2).is_computable
+
+    @pytest.mark.parametrize(
+        ("families", "count"),
+        [((), 1), (("vllm:request_success",), 1), (("vllm:prompt_tokens",), 0)],
+        ids=["anything", "a family that is suspect", "another one"],
+    )
+    def test_what_is_suspect_says_so(self, loaded, families, count):
+        found = loaded.rows(suspicions_query(self.WINDOW, loaded.watermark()))
+        suspicions = suspicions_of(found, families=families)
+        assert [each.scrapes for each in suspicions] == [1] * count
+
+    def test_a_look_at_the_store_finds_the_names_and_what_is_suspect(self, loaded):
+        deliver(loaded, scrape("odd 1\n", at_us=to_us(AT) + 90_000_000, target="other"))
+        found = engine_figures(loaded._connection)
+        assert {("odd", 1), ("vllm:prompt_tokens", 1), ("vllm:e2e_request_latency_seconds", 1)} <= set(
+            found.names
+        )
+        assert [(target, engine, count) for target, engine, _, count in found.suspect] == [("a:8000", "0", 1)]
+        assert found.dropped == ()
+
+    def test_labels_can_be_asked_for_by_name(self, loaded):
+        assert rows(
+            loaded,
+            "SELECT DISTINCT labelled['finished_reason'] AS reason FROM engine_samples"
+            " WHERE name = 'vllm:request_success' ORDER BY reason LIMIT 2",
+        ) == [("abort",), ("error",)]
 
 
 class TestFiles:

@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS engine_samples
     source LowCardinality(String),
     first_wins UInt64 CODEC(DoubleDelta, ZSTD(1)),
     value Nullable(Float64) ALIAS ifNull(fraction, toFloat64(whole)),
+    labelled Map(String, String) ALIAS extractKeyValuePairsWithEscaping(labels, '=', ',', '"'),
     stored_at DateTime64(6, 'UTC') ALIAS fromUnixTimestamp64Micro(toInt64(9000000000000000 - first_wins), 'UTC'),
     content_hash UInt128 ALIAS reinterpretAsUInt128(sipHash128(toString(target), toString(kind), toString(name), toString(engine), toString(model), toString(labels), tuple(isNull(whole), ifNull(whole, 0), isNull(fraction), ifNull(fraction, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0))))
 )
@@ -46,6 +47,7 @@ CREATE TABLE IF NOT EXISTS engine_histograms
     reported_us Nullable(Int64) CODEC(ZSTD(1)),
     source LowCardinality(String),
     first_wins UInt64 CODEC(DoubleDelta, ZSTD(1)),
+    labelled Map(String, String) ALIAS extractKeyValuePairsWithEscaping(labels, '=', ',', '"'),
     stored_at DateTime64(6, 'UTC') ALIAS fromUnixTimestamp64Micro(toInt64(9000000000000000 - first_wins), 'UTC'),
     content_hash UInt128 ALIAS reinterpretAsUInt128(sipHash128(toString(target), toString(name), toString(engine), toString(model), toString(labels), tuple(edges, counts, isNull(sum), ifNull(sum, 0), isNull(count), ifNull(count, 0), isNull(since_us), ifNull(since_us, 0), isNull(reported_us), ifNull(reported_us, 0))))
 )
