@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from collectors.gateway.formats import FORMATS, UnreadableLine, format_of
+from collectors.gateway.formats.times import us_of_seconds
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -86,3 +87,5 @@ def read_or_refused(name, line):
         assert len(reason) < 120
         return
     assert all(isinstance(key, str) and isinstance(value, str) for key, value in fields.items())
+    whole = us_of_seconds(fields["time"])
+    assert form.ended_us(line) == whole
