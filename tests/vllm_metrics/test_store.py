@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import math
 import os
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ from collectors.vllm_metrics.adapting import lines_of_scrape
 from collectors.vllm_metrics.files import read_metrics_files
 from collectors.vllm_metrics.frames import Scrape, frame_of
 from exporters.clickhouse.batches import Gathering
+from fairclock.cli import main
 from fairclock.errors import InputError, UsageError
 from fairclock.model import Interval, to_us
 from fairclock.model.buckets import quantile_bounds
@@ -312,3 +314,47 @@ class TestFiles:
         found = read_metrics_files(store, [saved(tmp_path, whole[:-2000])], source="metrics", at=AT)
         assert not found[0].complete
         assert 0 < totals(found).stored < 430
+
+
+class TestCommand:
+    @pytest.fixture
+    def run(self, store, tmp_path, capsys, monkeypatch):
+        """Run ``ingest metrics`` beside the process that holds the store; return (exit code, stdout, stderr)."""
+        monkeypatch.chdir(tmp_path)
+
+        def run(*words):
+            with pytest.raises(SystemExit) as stopped:
+                main(["ingest", "metrics", *words, "--dsn", store.dsn])
+            captured = capsys.readouterr()
+            return stopped.value.code, captured.out, captured.err
+
+        return run
+
+    def test_prints_counts_and_keeps_the_target(self, run, store, tmp_path):
+        path = saved(tmp_path, "m 1\nx y\n")
+        at = "2026-11-29T20:00:00+08:00"
+        code, out, _ = run(path, "--at", at, "--target", "a:8000", "--json")
+        assert (code, json.loads(out)) == (
+            0, {"read": 2, "stored": 1, "duplicates": 0, "ignored": 0, "dead_letters": 1},
+        )  # fmt: skip
+        code, out, _ = run(path, "--at", at, "--target", "a:8000", "--json")
+        assert json.loads(out)["duplicates"] == 1
+        assert rows(store, "SELECT target, scraped_at FROM engine_samples FINAL WHERE name = 'm'") == [
+            ("a:8000", AT)
+        ]
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            pytest.param(["-"], "--at: standard input has no time of its own", id="standard input without a time"),
+            pytest.param(["scrape.txt", "--at", "2026-11-29T20:00:00"], "--at: the instant has no zone", id="a naive time"),
+            pytest.param(["absent.txt"], "absent.txt: cannot be read", id="a file that is not there"),
+            pytest.param(["page.html"], "page.html: nothing could be read (1 line, none of them a sample)", id="a page"),
+        ],
+    )  # fmt: skip
+    def test_says_what_is_wrong(self, run, tmp_path, words, said):
+        saved(tmp_path, "m 1\n")
+        saved(tmp_path, "<html>\n", "page.html")
+        code, _, err = run(*words)
+        assert code == 2
+        assert said in err
