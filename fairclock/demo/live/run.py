@@ -149,6 +149,8 @@ def _plugin_environment(plugin: Path, receiver: OtlpReceiver) -> dict[str, str]:
     return {
         "PYTHONPATH": os.pathsep.join(filter(None, folders)),
         "FAIRCLOCK_OTLP_ENDPOINT": f"http://{receiver.http_address}",
+        "FAIRCLOCK_FLUSH_SECONDS": "0.2",
+        "FAIRCLOCK_STATE_SECONDS": "0.2",  # a short run would show little of its engine's state otherwise
     }
 
 
