@@ -97,7 +97,7 @@ class CaddyJson(GatewayFormat):
 
     def ended_us(self, line: bytes) -> int | None:
         """Return ``ts`` without reading the rest, where it is the usual number of seconds."""
-        found = said_once(line, b'"ts":', _USUAL_TS)
+        found = said_once(line, b'"ts":', _USUAL_TS) if b'"handled request"' in line else None
         return us_of_seconds(found[1].decode()) if found else super().ended_us(line)
 
     def _duration(self, text: str) -> str:
