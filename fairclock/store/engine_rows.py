@@ -11,6 +11,7 @@ from fairclock.store.query import Query, sql_file
 if TYPE_CHECKING:
     from fairclock.store.connection import Connection
 
+_DAY_US = 86_400_000_000
 _IN_TIME = (
     "arrived_at >= fromUnixTimestamp64Micro({engine_from_us:Int64}, 'UTC')"
     " AND arrived_at < fromUnixTimestamp64Micro({engine_to_us:Int64}, 'UTC') AND first_wins >= {as_of_wins:UInt64}"
@@ -29,6 +30,14 @@ class FieldDifference:
     differing: int
     median: int
     greatest: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginFigures:
+    """What the plugins inside vLLM said in the last day: held against the spans, and what they lost on the way."""
+
+    differences: tuple[FieldDifference, ...] = ()
+    lost_records: int = 0
 
 
 _RAW = "FROM engine_requests FINAL"
@@ -78,3 +87,19 @@ def engine_disagreement(
         )
         for field, pairs, differing, median, greatest in connection.rows(query)
     ]  # fmt: skip
+
+
+def plugin_figures(connection: Connection, *, now_us: int) -> PluginFigures:
+    """Return the last day's figures; nothing where the store's schema does not know the plugin yet."""
+    known = "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'engine_states'"
+    if not connection.rows(Query(sql=known))[0][0]:
+        return PluginFigures()
+    from_us = now_us - _DAY_US
+    lost = Query(
+        sql="SELECT sum(ifNull(lost_records, 0)) FROM engine_states FINAL WHERE event = 'lost'"
+        " AND at >= fromUnixTimestamp64Micro({from_us:Int64}, 'UTC')",
+        parameters={"from_us": from_us},
+    )
+    everything_us = FIRST_WINS_BASE  # as of any time to come
+    differences = engine_disagreement(connection, from_us=from_us, to_us=now_us, as_of_us=everything_us)
+    return PluginFigures(differences=tuple(differences), lost_records=int(connection.rows(lost)[0][0]))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fairclock.store.connection import Connection
 from fairclock.store.dsn import EmbeddedAddress, parse_dsn
 from fairclock.store.engine_inspection import EngineFigures, engine_figures
+from fairclock.store.engine_rows import PluginFigures, plugin_figures
 from fairclock.store.migrations import applied, migrations
 from fairclock.store.query import Query
 
@@ -26,6 +27,7 @@ class StoreInspection:
     is_embedded: whether it is migrated by being opened.
     is_served: whether another process on this machine holds the embedded store and serves it.
     engines: what the engines' series of the last hour are like.
+    plugin: what the plugins inside vLLM said in the last day.
     """
 
     exists: bool
@@ -36,6 +38,7 @@ class StoreInspection:
     is_embedded: bool = False
     is_served: bool = False
     engines: EngineFigures = field(default_factory=EngineFigures)
+    plugin: PluginFigures = field(default_factory=PluginFigures)
 
 
 def inspect_store(dsn: str) -> StoreInspection:
@@ -61,6 +64,7 @@ def inspect_store(dsn: str) -> StoreInspection:
             is_embedded=is_embedded,
             is_served=is_embedded and not connection.is_holder,
             engines=engine_figures(connection),
+            plugin=plugin_figures(connection, now_us=int(engine_us)),
         )
     finally:
         connection.close()

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from fairclock.model import to_us
 from fairclock.store import LineBatch, Query
-from fairclock.store.engine_rows import FieldDifference, engine_disagreement, engine_rows
+from fairclock.store.engine_rows import (
+    FieldDifference,
+    PluginFigures,
+    engine_disagreement,
+    engine_rows,
+    plugin_figures,
+)
 from tests.store.conftest import HOUR, engine_line, gateway_line
 
 FROM_US, TO_US = to_us(HOUR) - 600_000_000, to_us(HOUR) + 4_200_000_000
@@ -251,3 +257,22 @@ def test_an_engines_own_words_are_rows_once_however_often_they_come(store):
         ("started", 0, 4, "cuda", 256, 1 << 33, None, None, None),
         ("state", None, None, "", None, None, 3, None, None),
     ]
+
+
+def test_the_last_days_figures_are_those_of_pairs_and_losses(held, store):
+    at_us = to_us(HOUR)
+    held(span(), record(e2e=1.95))
+    lost = {
+        "event": "lost",
+        "at_ns": str(at_us * 1000),
+        "lost_records": 5,
+        "lost_reason": "queue full",
+        "record": 9,
+    }
+    older = lost | {"at_ns": str((at_us - 90_000_000_000) * 1000), "lost_records": 100}
+    lines = [json.dumps(each).encode() for each in (lost, older)]
+    store.ingest(LineBatch(kind="engine_state", source="test", lines=lines))
+    assert plugin_figures(store._connection, now_us=at_us + 200_000_000_000) == PluginFigures()
+    found = plugin_figures(store._connection, now_us=at_us + 3_600_000_000)
+    assert found.lost_records == 5
+    assert {each.field for each in found.differences if each.differing} == {"end_to_end"}
