@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from typing import TYPE_CHECKING, Literal
 
-from collectors.byte_streams import Truncated, chunks_of
+from collectors.byte_streams import STANDARD_INPUT, Truncated, chunks_of
 from collectors.file_reading import (
     FileReading,
     LineStore,
@@ -22,11 +23,12 @@ from collectors.gpu.lines import bad_line, parted
 from collectors.gpu.nvidia_smi.rows import Look, SmiStream, Unreadable
 from collectors.lines import LineSplitter
 from fairclock.errors import InputError, UsageError
+from fairclock.model import to_us
 from fairclock.store import LineBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
 
     from collectors.byte_streams import Progress
     from fairclock.model import Interval
@@ -44,19 +46,19 @@ def ingest_gpu_files(
     form: GpuFormat,
     source: str,
     zone: tzinfo | None = None,
-    at_us: int | None = None,
+    at: datetime | None = None,
     host: str | None = None,
     covers: Interval | None = None,
     progress: Progress | None = None,
 ) -> IngestCounts:
     """Store what `paths` (- is standard input) say of GPUs and return what became of the rows.
 
-    zone: of nvidia-smi's times. at_us: when a scrape of DCGM was made. host: what the machine is called in the rows.
+    zone: of nvidia-smi's times. at: when scrapes of DCGM were made, else when each file was last changed. host: what the machine is called in the rows.
     Raises `UsageError` where one of these is needed, else `InputError` as `ingest_gateway_files` does.
     """
     return counted(
         read_gpu_files(
-            store, paths, form=form, source=source, zone=zone, at_us=at_us, host=host, covers=covers,
+            store, paths, form=form, source=source, zone=zone, at=at, host=host, covers=covers,
             progress=progress,
         )
     )  # fmt: skip
@@ -69,7 +71,7 @@ def read_gpu_files(
     form: GpuFormat,
     source: str,
     zone: tzinfo | None = None,
-    at_us: int | None = None,
+    at: datetime | None = None,
     host: str | None = None,
     covers: Interval | None = None,
     progress: Progress | None = None,
@@ -81,10 +83,10 @@ def read_gpu_files(
             "its times name no zone",
             remedy="say in which zone the program ran, for example --zone UTC",
         )
-    if form == "dcgm" and at_us is None:
+    if form == "dcgm" and at is None and STANDARD_INPUT in paths:
         raise UsageError(
             "--format dcgm",
-            "a scrape does not say when it was made",
+            "a scrape does not say when it was made, and standard input has no time",
             remedy="say it with --at 2026-10-07T03:00:00Z",
         )
     here = host or socket.gethostname()
@@ -93,7 +95,7 @@ def read_gpu_files(
         board = Board(collector=form, host=here, is_steady=False)
         reader = _FileImport(path, writer, store, board, source)
         if form == "dcgm":
-            assert at_us is not None  # noqa: S101 - checked above
+            at_us = _changed_us(path) if at is None else to_us(at)
             return reader.read_scrape(at_us, here, progress)
         return reader.read_stream(SmiStream(host=here, zone=zone), progress)
 
@@ -195,3 +197,7 @@ class _FileImport:
             found=self._first or "an empty file",
             remedy="see what was written: a stream needs its header, with uuid and timestamp among its columns",
         )
+
+
+def _changed_us(path: str) -> int:
+    return os.stat(path).st_mtime_ns // 1_000  # noqa: PTH116 - a path may be bytes that Path would normalise

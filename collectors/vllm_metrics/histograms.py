@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from collectors.vllm_metrics.exposition.numbers import read_number
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _EDGE = "le"
 _LARGEST_COUNT = 2**63 - 1
+_KEPT_EDGES = 1_000
 
 
 @dataclass(slots=True)
@@ -32,17 +34,13 @@ class HistogramParts:
     def add_bucket(self, sample: Sample) -> None:
         """Take a line of a bucket."""
         self.samples += 1
-        text = next((value for label, value in sample.labels if label == _EDGE), None)
-        try:
-            edge = None if text is None else read_number(text)
-        except ValueError:
-            edge = None
+        edge = _edge(next((value for label, value in sample.labels if label == _EDGE), ""))
         if edge is None:
             self.problem = self.problem or "le: absent or not a number"
         elif edge in self.buckets:
             self.problem = self.problem or "le: the same edge twice"
         else:
-            self.buckets[float(edge)] = sample.value
+            self.buckets[edge] = sample.value
             self.reported_us = sample.timestamp_us
 
     def add_total(self, sample: Sample) -> None:
@@ -71,6 +69,16 @@ class HistogramParts:
             series=series, edges=edges, counts=counts, total=self.total, count=count, since_us=since_us,
             reported_us=self.reported_us, samples=self.samples,
         )  # fmt: skip
+
+
+@lru_cache(maxsize=_KEPT_EDGES)
+def _edge(text: str) -> float | None:
+    """Return the edge that a label tells; None where it is no number, or one too large."""
+    try:
+        edge = read_number(text)
+        return None if edge is None else float(edge)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _count(value: Number | None) -> int:

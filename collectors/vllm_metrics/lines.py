@@ -60,7 +60,8 @@ def lines_of(scrape: Scrape) -> ScrapeLines:
         reading = _own("scrape_up", 0, (("reason", clean(scrape.failure)),))
         return ScrapeLines(samples=(_sample(head, reading),), bad=(), histograms=(), ignored=0)
     exposition = parse(scrape.content, content_type=scrape.content_type)
-    readings = assemble(exposition, target_labels=scrape.labels)
+    labels = {clean(name): clean(value) for name, value in scrape.labels.items()}
+    readings = assemble(exposition, target_labels=labels)
     values = (*readings.values, *_about(scrape, exposition, readings))
     bad = list(_bad(head, exposition, readings))
     too_many = sum(each.samples for each in bad[MOST_BAD:])
@@ -73,8 +74,12 @@ def lines_of(scrape: Scrape) -> ScrapeLines:
 
 
 def label_text(labels: Labels) -> str:
-    """Return labels as an exposition writes them, without the braces: ``a="b",c="d"``."""
-    return ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in labels)
+    """Return labels as an exposition writes them, without the braces: ``a="b",c="d"``; odd names are in quotes too."""
+    return ",".join(f'{_label_name(name)}="{value.translate(_ESCAPES)}"' for name, value in labels)
+
+
+def _label_name(name: str) -> str:
+    return name if name.isascii() and name.isidentifier() else f'"{name.translate(_ESCAPES)}"'
 
 
 def clean(text: str) -> str:

@@ -6,7 +6,8 @@ import json
 import re
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
+from zoneinfo import ZoneInfo
 
 import click
 from rich.console import Console
@@ -164,6 +165,20 @@ def otlp(
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 @click.option(
+    "--zone",
+    metavar="ZONE",
+    default=None,
+    help="The zone of nvidia-smi's times, which name none, such as UTC or Asia/Shanghai.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["prometheus", "dcgm", "nvidia-smi"]),
+    default="prometheus",
+    show_default=True,
+    help="What the files are: answers of vLLM's /metrics or of a DCGM exporter, or nvidia-smi's CSV.",
+)
+@click.option(
     "--at",
     metavar="T",
     default=None,
@@ -179,33 +194,45 @@ def otlp(
 @click.option(
     "--source",
     metavar="NAME",
-    default="metrics",
-    show_default=True,
-    help="What the rows are said to come from.",
+    default=None,
+    help="What the rows are said to come from (default: metrics; gpu for readings of GPUs).",
 )
 @common_options
 def metrics(
     *,
     files: tuple[str, ...],
     at: str | None,
+    format_name: Literal["prometheus", "dcgm", "nvidia-smi"],
+    zone: str | None,
     target: str,
-    source: str,
+    source: str | None,
     as_json: bool,
     dsn: str | None,
     config: Path | None,
     quiet: bool,
     debug: bool,
 ) -> int:
-    """Read saved answers of vLLM's /metrics: Prometheus's text format or OpenMetrics, one a file."""
-    from collectors.vllm_metrics.files import read_metrics_files  # noqa: PLC0415 - only when asked for
+    """Read saved answers of vLLM's /metrics: Prometheus's text format or OpenMetrics, one a file.
+
+    With --format, readings of GPUs: scrapes of a DCGM exporter, or streams of nvidia-smi --query-gpu --format=csv.
+    """
+    from collectors.gpu.files import read_gpu_files  # noqa: PLC0415 - only when asked for
+    from collectors.vllm_metrics.files import read_metrics_files  # noqa: PLC0415
 
     del debug
     moment = None if at is None else instant(at, where="--at")
+    read: Callable[..., list[FileReading]]
+    if format_name == "prometheus":
+        read = partial(read_metrics_files, at=moment, target=target)
+    else:
+        read = partial(
+            read_gpu_files, form=format_name, at=moment, zone=None if zone is None else zone_named(zone)
+        )
     return _ingest(
-        partial(read_metrics_files, at=moment, target=target),
+        read,
         files,
         unit="sample",
-        source=source,
+        source=source or ("metrics" if format_name == "prometheus" else "gpu"),
         covers=None,
         dsn=store_dsn(dsn, config),
         as_json=as_json,
@@ -264,6 +291,14 @@ def _report(
             'why dead letters: fairclock query "SELECT reason, count() FROM dead_letters FINAL GROUP BY reason"',
             err=True,
         )
+
+
+def zone_named(name: str) -> ZoneInfo:
+    """Return the zone with this name; raises `UsageError`."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError) as error:
+        raise UsageError("--zone", "no such zone", found=name, remedy="write UTC or Asia/Shanghai") from error
 
 
 def covered_interval(text: str) -> Interval:

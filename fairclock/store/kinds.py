@@ -21,7 +21,7 @@ class RowKind:
     normalisation: the name of the file in ``fairclock/store/sql`` that makes rows of lines. It selects
         `line`, `reason` ('' for a good row, 'blank' for nothing), `event_us`, `time_us`, `content_hash` and every
         column of the table that is not computed here.
-    time_column: the column that the table is ordered by first; it is `time_us` in the normalisation, in µs.
+    time_column: the column by which the table is partitioned and rows are looked up; it is `time_us` in the normalisation, in µs.
     columns: of the table, in order, `time_column`, `content_hash` and `k` first, `source` and `first_wins` last.
     derived: columns that the normalisation selects and the table computes for itself, where `content_hash` is not kept.
     """
@@ -93,7 +93,7 @@ _GPU = RowKind(
     time_column="sampled_at",
     time_us="sampled_us",
     columns=(
-        "sampled_at", "content_hash", "k", "gpu", "parent", "host", "collector", "gpu_index", "gpu_instance",
+        "sampled_at", "k", "gpu", "parent", "host", "collector", "gpu_index", "gpu_instance",
         "compute_instance", "name", "bus", "driver", "profile", "state", "samples", "utilization_ratio_mean",
         "utilization_ratio_min", "utilization_ratio_max", "memory_utilization_ratio_mean",
         "memory_utilization_ratio_min", "memory_utilization_ratio_max", "engine_active_ratio_mean",
@@ -112,6 +112,7 @@ _GPU = RowKind(
         "energy_millijoules", "energy_seconds", "energy_is_integrated", "process_pids", "process_bytes", "missing",
         "simulated", "source", "first_wins",
     ),
+    derived=("content_hash",),
 )  # fmt: skip
 _GPU_EVENT = RowKind(
     name="gpu_event",

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import strategies as st
 
 from collectors.gateway.formats import FORMATS, UnreadableLine, format_of
+from collectors.gateway.formats.times import us_of_seconds
 
+WAITS_FOR_THE_SQL = pytest.mark.xfail(
+    raises=(AssertionError, TypeError),
+    reason="normalise_gateway.sql does not read the extra keys yet; then this goes",
+)
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
@@ -86,3 +92,5 @@ def read_or_refused(name, line):
         assert len(reason) < 120
         return
     assert all(isinstance(key, str) and isinstance(value, str) for key, value in fields.items())
+    whole = us_of_seconds(fields["time"])
+    assert form.ended_us(line) == whole

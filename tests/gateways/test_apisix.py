@@ -111,6 +111,7 @@ def test_no_body_query_or_other_header_is_read():
     [
         ({"apisix_upstream_response_time": ""}, {"forwarded": None, "time_to_first_token": None, "model": "llama"}),
         ({"apisix_upstream_response_time": "901"}, {"forwarded": None, "time_to_first_token": None}),
+        ({"apisix_upstream_response_time": "0.870", "request_type": "traditional_http"}, {"upstream_response_time": "0.870", "forwarded": None, "time_to_first_token": None}),
         ({"llm_time_to_first_token": "0"}, {"forwarded": "0.030000", "time_to_first_token": None}),
         ({"request_type": "ai_chat"}, {"stream": "false", "time_to_first_token": None}),
         ({"request_type": "traditional_http"}, {"stream": None}),
@@ -123,7 +124,7 @@ def test_no_body_query_or_other_header_is_read():
     ],
     ids=[
         "without the model's time there is no time before it", "a model's time beyond the whole is not believed",
-        "a first token of 0 is not known", "an answer in one piece has no first token of its own", "no model at all",
+        "a time in seconds is nginx's own", "a first token of 0 is not known", "an answer in one piece has no first token of its own", "no model at all",
         "0 tokens are not known", "the model that was asked for", "a request that was not completed", "tries", "a tenant by header", "nobody",
     ],
 )  # fmt: skip

@@ -157,7 +157,9 @@ def test_a_unit_unheard_of_is_refused():
     ids=["another logger", "the error log's copy of a request", "a request", "a cut request", "a cut line"],
 )
 def test_other_loggers_are_passed_over(said, passed_over):
-    assert format_of("caddy-json").ignores(said.encode()) is passed_over
+    form = format_of("caddy-json")
+    assert form.ignores(said.encode()) is passed_over
+    assert not passed_over or form.ended_us(said.encode()) is None
 
 
 def test_every_request_of_the_fixture_is_recognised_as_caddys_alone():

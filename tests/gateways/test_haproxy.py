@@ -114,6 +114,8 @@ ENDINGS = [
     ("a client that left before the answer", "-1", "CH--", {"status": "0", "client_cancelled": "1"}),
     ("a client that left, told 400", "400", "CH--", {"status": "400", "client_cancelled": "1"}),
     ("a client that left the queue", "503", "CQ--", {"status": "503", "client_cancelled": "1"}),
+    ("an engine's error whose client left in the middle of it", "500", "CD--", {"status": "500"}),
+    ("a refusal whose client left in the middle of it", "429", "CD--", {"status": "429"}),
     ("a client that stopped reading", "200", "cD--", {"status": "200", "client_cancelled": "1"}),
     ("a client too slow to ask", "408", "cR--", {"status": "408"}),
     ("an engine that died in mid-stream", "200", "SD--", {"status": "200", "incomplete": "1"}),
@@ -173,12 +175,13 @@ def test_retries_are_tries(retries, tried):
         (http_line(date="30/Nov/2026:08:00:00"), "accept date: absent"),
         (http_line()[:45], "frontend: the line ends here"),
         (http_line()[:75], "timers: the line ends here"),
+        (http_line().split(" 0/0")[0], "connections: the line ends here"),
         ("", "accept date: absent"),
     ],
     ids=[
         "a total written too early", "a negative total", "a total of letters", "a TCP log", "a status of letters",
         "a termination state unheard of", "a termination state too long", "a server without its backend",
-        "a day that is none", "a time without milliseconds", "cut in the frontend", "cut in the timers", "nothing",
+        "a day that is none", "a time without milliseconds", "cut in the frontend", "cut in the timers", "cut in the connections", "nothing",
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_says_which_field(line, reason):
@@ -221,11 +224,13 @@ def test_json_that_cannot_be_read_says_which_field(changes, reason):
         (' "GET /v1/\\x22 HTTP/1.1"', "GET", "/v1/\\x22"),
         (' "<BADREQ>"', "", ""),
         (' "POST /v1/comple', "POST", None),
+        (' "POS', None, None),
         ("", None, None),
     ],
     ids=[
         "the query is dropped", "captured headers are passed over", "HAProxy's own escapes are undone", "an absolute address",
-        "other escapes stay", "no request at all", "a request that syslog cut has no path", "no request line",
+        "other escapes stay", "no request at all", "a request that syslog cut has no path",
+        "nor has half a method one", "no request line",
     ],
 )  # fmt: skip
 def test_the_request_line(rest, method, uri):

@@ -102,6 +102,31 @@ def test_up_invents_gpus_that_say_so(library, dsn, tmp_path):
     assert {name: int(value) for name, value in found.items()} == {"some": 1, "simulated": 1, "gpus": 2}
 
 
+def test_ingest_reads_what_nvidia_smi_wrote(dsn, tmp_path):
+    path = tmp_path / "gpus.csv"
+    path.write_text("timestamp, uuid, utilization.gpu [%]\n2026/10/07 11:00:00.000, GPU-a, 45 %\nx\n")
+
+    def ingest(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "fairclock", "ingest", "metrics", str(path), "--dsn", dsn, "--json", *words],
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    done = ingest("--format", "nvidia-smi", "--zone", "Asia/Shanghai")
+    assert json.loads(done.stdout) == {
+        "read": 2,
+        "stored": 1,
+        "duplicates": 0,
+        "ignored": 0,
+        "dead_letters": 1,
+    }
+    (row,) = query(dsn, "SELECT sampled_at, source FROM gpu_samples")
+    assert (row["sampled_at"][:19], row["source"]) == ("2026-10-07 03:00:00", "gpu")
+    for words, message in (((), "say in which zone"), (("--zone", "Mars/Base"), "no such zone")):
+        refused = ingest("--format", "nvidia-smi", *words)
+        assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
+
+
 def settings(**section):
     return Configuration.model_validate({"gpu": section}).gpu
 

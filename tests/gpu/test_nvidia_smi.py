@@ -200,6 +200,15 @@ def test_a_program_that_ends_is_said_to_and_run_again(run, tmp_path):
     assert source.is_alive
 
 
+def test_a_column_that_the_driver_does_not_know_is_asked_for_no_more(run):
+    refuses = 'Field "memory.reserved" is not a valid field to query.'
+    _, told = run(
+        f"case $1 in *memory.reserved*) echo '{refuses}'; exit 2;; esac\n"
+        f"echo '{HEADER}'; while sleep 0.02; do echo '{ROW}'; done"
+    )
+    eventually(lambda: told.of("GPU-a"))
+
+
 def test_no_such_program_is_a_problem_and_no_end(run):
     _, told = run("exit 0")
     missing = NvidiaSmiSource(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -201,10 +202,9 @@ def test_a_stream_of_nvidia_smi_is_folded_to_seconds_and_the_same_again_adds_not
 
 
 def test_a_saved_scrape_is_a_row_and_its_standing_xid_an_event(store, tmp_path):
-    at_us = SECOND * 1_000_000
     for _ in range(2):
         ingest_gpu_files(
-            store, written(tmp_path, DCGM + "}{\n"), form="dcgm", source="gpu", at_us=at_us, host="node"
+            store, written(tmp_path, DCGM + "}{\n"), form="dcgm", source="gpu", at=AT, host="node"
         )
     assert rows(store, "SELECT gpu, host, collector, sm_clock_mhz_mean FROM gpu_samples FINAL") == [
         ("GPU-a", "n", "dcgm", 1980)
@@ -221,10 +221,20 @@ def test_a_file_that_holds_no_row_is_refused(store, tmp_path, text):
         ingest_gpu_files(store, written(tmp_path, text), form="nvidia-smi", source="gpu", zone=UTC)
 
 
-@pytest.mark.parametrize(("form", "message"), [("nvidia-smi", "name no zone"), ("dcgm", "when it was made")])
-def test_what_a_file_does_not_say_has_to_be_said(store, tmp_path, form, message):
+@pytest.mark.parametrize(
+    ("form", "path", "message"),
+    [("nvidia-smi", "gpus.csv", "name no zone"), ("dcgm", "-", "when it was made")],
+)
+def test_what_a_file_does_not_say_has_to_be_said(store, form, path, message):
     with pytest.raises(UsageError, match=message):
-        ingest_gpu_files(store, written(tmp_path, SMI), form=form, source="gpu")
+        ingest_gpu_files(store, [path], form=form, source="gpu")
+
+
+def test_a_saved_scrape_is_of_the_time_when_its_file_was_changed(store, tmp_path):
+    (path,) = written(tmp_path, DCGM)
+    os.utime(path, (SECOND, SECOND))
+    ingest_gpu_files(store, [path], form="dcgm", source="gpu")
+    assert rows(store, "SELECT sampled_at FROM gpu_samples") == [(AT,)]
 
 
 def test_a_long_stream_out_of_order_loses_no_second(store, tmp_path):

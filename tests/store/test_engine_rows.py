@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from fairclock.model import to_us
 from fairclock.store import LineBatch, Query
-from fairclock.store.engine_rows import FieldDifference, engine_disagreement, engine_rows
-from tests.store.conftest import HOUR, engine_line
+from fairclock.store.engine_rows import (
+    FieldDifference,
+    PluginFigures,
+    engine_disagreement,
+    engine_rows,
+    plugin_figures,
+)
+from tests.store.conftest import HOUR, engine_line, gateway_line
 
 FROM_US, TO_US = to_us(HOUR) - 600_000_000, to_us(HOUR) + 4_200_000_000
 COLUMNS = (
@@ -71,8 +77,8 @@ def test_both_are_one_row_with_the_trace_of_one_and_the_detail_of_the_other(held
         ([span(), record(at=1.000001)], ["both"]),
         ([span(), record(completion_tokens=49)], ["both"]),
         ([span(), span(span_id="11f067aa0ba902b7"), record(number=1), record(number=2)], ["both", "both"]),
-        ([span(), record(number=1), record(number=2)], ["both", "both"]),
-        ([span(), span(span_id="11f067aa0ba902b7"), record()], ["both", "both"]),
+        ([span(), record(number=1), record(number=2)], ["both", "plugin"]),
+        ([span(), span(span_id="11f067aa0ba902b7"), record()], ["both", "span"]),
         ([span(), span(at=90.0, queue=0.1, trace_id=f"{8:032x}"), record(at=90.0, queue=0.1)], ["both", "span"]),
         ([span(), record(), record()], ["both"]),
     ],
@@ -165,6 +171,47 @@ def test_as_many_rows_as_the_side_has_that_saw_more(shared_store, reported):
     assert found[0] == sum(max(seen) for seen in expected.values())
 
 
+REQUEST = (
+    "request_id, hex(trace_id), outcome, engine, attempts, end_to_end_us, queue_us, prefill_us, decode_us, frontend_us,"
+    " time_to_first_token_us, prompt_tokens, completion_tokens, decode_tokens"
+)
+
+
+def test_a_plugin_beside_the_spans_changes_no_request_but_for_what_only_it_knows(books):
+    """Traced and untraced requests, two sequences of one, an id used again by a request that never reached the engine."""
+    traced = {"traceparent": f"00-{7:032x}-{7:016x}-01"}
+    gateway = [
+        gateway_line(request_id="r1", **traced),
+        gateway_line(20.0, request_id="r2"),
+        gateway_line(40.0, request_id="r3"),
+        gateway_line(60.0, request_id="r1", traceparent=f"00-{9:032x}-{9:016x}-01", status="499"),
+    ]
+    sequences = [
+        (0.01, {"request_id": "chatcmpl-r1", "trace_id": f"{7:032x}"}),
+        (20.01, {"request_id": "chatcmpl-r2", "trace_id": ""}),
+        (40.01, {"request_id": "cmpl-r3-0", "trace_id": ""}),
+        (40.01, {"request_id": "cmpl-r3-1", "trace_id": "", "completion_tokens": 51}),
+    ]
+    books.feed(gateway, [span(at, **changes) for at, changes in sequences])
+    alone = books.requests(REQUEST)
+    assert [row[3] for row in alone] == ["joined", "joined", "joined", "none"]
+    records = [
+        record(at, number=n, **changes | {"trace_id": ""}) for n, (at, changes) in enumerate(sequences)
+    ]
+    books.feed(engine=records)
+    assert books.requests(REQUEST) == alone
+    assert books.requests("cached_tokens")[:3] == [(64,), (64,), (128,)]
+    books.store.seal()
+    assert books.requests(REQUEST) == alone
+
+
+def test_the_plugin_alone_gives_every_clock_but_the_time_to_first_token(books):
+    books.feed([gateway_line()], [record(0.01)])
+    assert books.requests("engine, queue_us, prefill_us, decode_us, frontend_us, time_to_first_token_us") == [
+        ("joined", 400_000, 300_000, 1_100_000, 100_000, None)
+    ]
+
+
 def test_disagreement_is_measured_where_it_is_certain_who_is_who(held, store):
     held(
         span(), record(number=1, e2e=1.9005),
@@ -210,3 +257,22 @@ def test_an_engines_own_words_are_rows_once_however_often_they_come(store):
         ("started", 0, 4, "cuda", 256, 1 << 33, None, None, None),
         ("state", None, None, "", None, None, 3, None, None),
     ]
+
+
+def test_the_last_days_figures_are_those_of_pairs_and_losses(held, store):
+    at_us = to_us(HOUR)
+    held(span(), record(e2e=1.95))
+    lost = {
+        "event": "lost",
+        "at_ns": str(at_us * 1000),
+        "lost_records": 5,
+        "lost_reason": "queue full",
+        "record": 9,
+    }
+    older = lost | {"at_ns": str((at_us - 90_000_000_000) * 1000), "lost_records": 100}
+    lines = [json.dumps(each).encode() for each in (lost, older)]
+    store.ingest(LineBatch(kind="engine_state", source="test", lines=lines))
+    assert plugin_figures(store._connection, now_us=at_us + 200_000_000_000) == PluginFigures()
+    found = plugin_figures(store._connection, now_us=at_us + 3_600_000_000)
+    assert found.lost_records == 5
+    assert {each.field for each in found.differences if each.differing} == {"end_to_end"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
 import math
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -13,9 +14,22 @@ from collectors.vllm_metrics.adapting import lines_of_scrape
 from collectors.vllm_metrics.files import read_metrics_files
 from collectors.vllm_metrics.frames import Scrape, frame_of
 from exporters.clickhouse.batches import Gathering
+from fairclock.cli import main
 from fairclock.errors import InputError, UsageError
-from fairclock.model import to_us
+from fairclock.model import Interval, to_us
+from fairclock.model.buckets import quantile_bounds
+from fairclock.model.counters import increases
+from fairclock.model.histogram_increases import histogram_increases
 from fairclock.store import IngestCounts, Query, open_store
+from fairclock.store.engine_inspection import engine_figures
+from fairclock.store.engine_series import (
+    histogram_points_of,
+    histograms_query,
+    points_of,
+    suspicions_of,
+    suspicions_query,
+    values_query,
+)
 from tests.vllm_metrics.write_golden import recorded
 
 AT = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -177,6 +191,78 @@ class TestWhatTheScrapeWasLike:
         assert 'about="vllm:time_to_first_token_seconds vllm:request_success"' in found[0][1]
 
 
+@pytest.fixture(scope="module")
+def loaded(shared_store):
+    for table in TABLES:
+        shared_store.execute(Query(sql=f"TRUNCATE TABLE {table}"))
+    names = ("started", "under-load", "after-load", "after-abort")
+    deliver(
+        shared_store,
+        *(
+            scrape("", content=recorded(name), at_us=to_us(AT) + 15_000_000 * index)
+            for index, name in enumerate(names)
+        ),
+    )
+    return shared_store
+
+
+class TestReadingBack:
+    """What vLLM said before a load, after it, and after a client left."""
+
+    WINDOW = Interval(start=AT - timedelta(minutes=10), end=AT + timedelta(minutes=10))
+    EDGES = (to_us(AT) - 1, to_us(AT) + 600_000_000)
+
+    def increase(self, store, name):
+        found = points_of(store.rows(values_query(name, self.WINDOW, store.watermark())))
+        return {key.labels: increases(points, self.EDGES)[0] for key, points in found.items()}
+
+    def test_increases_are_those_of_the_load(self, loaded):
+        ended = self.increase(loaded, "vllm:request_success")
+        assert {labels: each.counted for labels, each in ended.items()} == {
+            'finished_reason="stop"': 0, 'finished_reason="length"': 7, 'finished_reason="abort"': 0,
+            'finished_reason="error"': 0, 'finished_reason="repetition"': 0,
+        }  # fmt: skip
+        tokens = self.increase(loaded, "vllm:generation_tokens")[""]
+        assert type(tokens.counted) is int
+        assert 7 * 1500 < tokens.counted < 7 * 1500 + 100
+
+    def test_increases_of_histograms_are_too(self, loaded):
+        rows_ = loaded.rows(
+            histograms_query("vllm:time_to_first_token_seconds", self.WINDOW, loaded.watermark())
+        )
+        (points,) = histogram_points_of(rows_).values()
+        found = histogram_increases(points, self.EDGES)[0]
+        assert found.counts is not None
+        assert found.counts[-1] == 8
+        assert quantile_bounds(found.edges, found.counts, numerator=1, denominator=2).is_computable
+
+    @pytest.mark.parametrize(
+        ("families", "count"),
+        [((), 1), (("vllm:request_success",), 1), (("vllm:prompt_tokens",), 0)],
+        ids=["anything", "a family that is suspect", "another one"],
+    )
+    def test_what_is_suspect_says_so(self, loaded, families, count):
+        found = loaded.rows(suspicions_query(self.WINDOW, loaded.watermark()))
+        suspicions = suspicions_of(found, families=families)
+        assert [each.scrapes for each in suspicions] == [1] * count
+
+    def test_a_look_at_the_store_finds_the_names_and_what_is_suspect(self, loaded):
+        deliver(loaded, scrape("odd 1\n", at_us=to_us(AT) + 90_000_000, target="other"))
+        found = engine_figures(loaded._connection)
+        assert {("odd", 1), ("vllm:prompt_tokens", 1), ("vllm:e2e_request_latency_seconds", 1)} <= set(
+            found.names
+        )
+        assert [(target, engine, count) for target, engine, _, count in found.suspect] == [("a:8000", "0", 1)]
+        assert found.dropped == ()
+
+    def test_labels_can_be_asked_for_by_name(self, loaded):
+        assert rows(
+            loaded,
+            "SELECT DISTINCT labelled['finished_reason'] AS reason FROM engine_samples"
+            " WHERE name = 'vllm:request_success' ORDER BY reason LIMIT 2",
+        ) == [("abort",), ("error",)]
+
+
 class TestFiles:
     def test_counts_are_of_lines(self, store, tmp_path):
         body = recorded("lora-under-load")
@@ -228,3 +314,47 @@ class TestFiles:
         found = read_metrics_files(store, [saved(tmp_path, whole[:-2000])], source="metrics", at=AT)
         assert not found[0].complete
         assert 0 < totals(found).stored < 430
+
+
+class TestCommand:
+    @pytest.fixture
+    def run(self, store, tmp_path, capsys, monkeypatch):
+        """Run ``ingest metrics`` beside the process that holds the store; return (exit code, stdout, stderr)."""
+        monkeypatch.chdir(tmp_path)
+
+        def run(*words):
+            with pytest.raises(SystemExit) as stopped:
+                main(["ingest", "metrics", *words, "--dsn", store.dsn])
+            captured = capsys.readouterr()
+            return stopped.value.code, captured.out, captured.err
+
+        return run
+
+    def test_prints_counts_and_keeps_the_target(self, run, store, tmp_path):
+        path = saved(tmp_path, "m 1\nx y\n")
+        at = "2026-11-29T20:00:00+08:00"
+        code, out, _ = run(path, "--at", at, "--target", "a:8000", "--json")
+        assert (code, json.loads(out)) == (
+            0, {"read": 2, "stored": 1, "duplicates": 0, "ignored": 0, "dead_letters": 1},
+        )  # fmt: skip
+        code, out, _ = run(path, "--at", at, "--target", "a:8000", "--json")
+        assert json.loads(out)["duplicates"] == 1
+        assert rows(store, "SELECT target, scraped_at FROM engine_samples FINAL WHERE name = 'm'") == [
+            ("a:8000", AT)
+        ]
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            pytest.param(["-"], "--at: standard input has no time of its own", id="standard input without a time"),
+            pytest.param(["scrape.txt", "--at", "2026-11-29T20:00:00"], "--at: the instant has no zone", id="a naive time"),
+            pytest.param(["absent.txt"], "absent.txt: cannot be read", id="a file that is not there"),
+            pytest.param(["page.html"], "page.html: nothing could be read (1 line, none of them a sample)", id="a page"),
+        ],
+    )  # fmt: skip
+    def test_says_what_is_wrong(self, run, tmp_path, words, said):
+        saved(tmp_path, "m 1\n")
+        saved(tmp_path, "<html>\n", "page.html")
+        code, _, err = run(*words)
+        assert code == 2
+        assert said in err

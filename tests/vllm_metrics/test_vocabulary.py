@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from collectors.vllm_metrics.vocabulary import ALIASES, FAMILIES, naming_of
+from tests.vllm_metrics.write_vocabulary import PAGE, with_tables
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,8 @@ def test_every_family_has_a_range_of_versions():
         first, _, last = family.versions.partition("-")
         assert first.startswith("0.")
         assert not last or float(last.removeprefix("0.")) >= float(first.removeprefix("0."))
+
+
+def test_the_page_shows_the_vocabulary_as_it_is():
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_tables(page) == page

@@ -127,7 +127,11 @@ def _model(said: Mapping[str, Any], fields: Fields, *, prefix: str) -> Fields:
     }
     if stream := _STREAM.get(plain(said.get("request_type")), "") or plain(said.get("stream")):
         known["stream"] = stream
-    in_model = us_of_seconds(seconds_or_nothing(plain(said.get(upstream_name)), unit_us=MILLISECONDS))
+    took = plain(said.get(upstream_name))
+    if "." in took:  # nginx's own $upstream_response_time, in seconds, of a request that is no model's
+        known["upstream_response_time"] = fields.get("upstream_response_time") or took
+        return known
+    in_model = us_of_seconds(seconds_or_nothing(took, unit_us=MILLISECONDS))
     whole = us_of_seconds(fields["request_time"])
     if in_model and whole is not None and whole >= in_model:
         known["forwarded"] = seconds_text(whole - in_model)

@@ -11,8 +11,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from collectors.gateway.formats.format import GatewayFormat, UnreadableLine
-from collectors.gateway.formats.measured import header, mapping, streamed
-from collectors.gateway.formats.times import duration_text, seconds_text, us_of_iso, us_of_log_time
+from collectors.gateway.formats.measured import header, mapping, said_once, streamed
+from collectors.gateway.formats.times import (
+    duration_text,
+    seconds_text,
+    us_of_iso,
+    us_of_log_time,
+    us_of_seconds,
+)
 from collectors.gateway.formats.values import (
     MILLISECONDS,
     SECONDS,
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     from collectors.gateway.formats.format import Fields
 
 _MESSAGE = re.compile(rb'"msg": ?"handled request"')
+_USUAL_TS = re.compile(rb'"ts":(\d{10}\.\d{1,9})[,}]')
 _NUMBER = re.compile(r"\d{1,20}(?:\.\d+)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WALL = re.compile(r"(\d{4})/(\d\d)/(\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)", re.ASCII)
 _COMPACT_ZONE = re.compile(r"([+-]\d\d)(\d\d)$", re.ASCII)
@@ -87,6 +94,11 @@ class CaddyJson(GatewayFormat):
             "client_subject": plain(mapping(request.get("tls")).get("client_common_name")),
         }
         return {key: value for key, value in fields.items() if not is_absent(value)}
+
+    def ended_us(self, line: bytes) -> int | None:
+        """Return ``ts`` without reading the rest, where it is the usual number of seconds."""
+        found = said_once(line, b'"ts":', _USUAL_TS) if b'"handled request"' in line else None
+        return us_of_seconds(found[1].decode()) if found else super().ended_us(line)
 
     def _duration(self, text: str) -> str:
         if self.unit == "ms":

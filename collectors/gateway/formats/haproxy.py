@@ -30,7 +30,9 @@ _RECOGNISED = re.compile(
     rb":\d{1,5} \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ [^\s/]+/\S+ -?\d+(?:/-?\d+){3}/\+?-?\d+ -?\d+ \+?\d+ "
 )
 _ENCODED = re.compile(r"#([0-9A-F]{2})")
-_NAMES = ("frontend", "backend/server", "timers", "status", "bytes", "cookie", "cookie", "termination state")
+_NAMES = (
+    "frontend", "backend/server", "timers", "status", "bytes", "cookie", "cookie", "termination state", "connections",
+)  # fmt: skip
 _AFTER_QUEUES = re.compile(r"\d+/\d+ ?(?:\{([^{}]*)\} ?)?(?:\{[^{}]*\} ?)?(?:\"(.*))?", re.DOTALL | re.ASCII)
 _CAPTURED = frozenset({"request_id", "traceparent", "tenant", "model", "api_key_sha256", "-"})
 _MICROSECOND = timedelta(microseconds=1)
@@ -59,10 +61,10 @@ class HaproxyHttpLog(GatewayFormat):
         date = _DATE.search(text)
         if date is None:
             raise UnreadableLine("accept date: absent")
-        parts = text[date.end() :].split(" ", 9)
+        parts = text[date.end() :].split(" ", len(_NAMES))
         if len(parts) <= len(_NAMES):
-            raise UnreadableLine(f"{_NAMES[max(len(parts) - 1, 0)]}: the line ends here")
-        frontend, backend_server, timers, status, sent, _, _, flags, connections = parts[:9]
+            raise UnreadableLine(f"{_NAMES[len(parts) - 1]}: the line ends here")
+        frontend, backend_server, timers, status, sent, _, _, flags, connections = parts[: len(_NAMES)]
         each = timers.split("/")
         if len(each) != len(TIMERS):
             raise UnreadableLine("timers: not five (a TCP log has three)")
@@ -74,8 +76,7 @@ class HaproxyHttpLog(GatewayFormat):
         fields["server"] = frontend.removesuffix("~")
         fields["upstream_addr"] = addresses(backend, server, connections.rpartition("/")[2])
         fields["bytes_sent"] = sent.removeprefix("+")
-        if len(parts) > len(_NAMES) + 1:
-            self._read_rest(parts[9], fields)
+        self._read_rest(parts[-1], fields)
         return fields
 
     def _received_us(self, date: str) -> int:
@@ -95,7 +96,9 @@ class HaproxyHttpLog(GatewayFormat):
                     fields[name] = _decoded(value)
         if request is not None and request.endswith('"'):
             fields["method"], fields["uri"] = request_line(_decoded(request[:-1]))
-        elif request is not None:  # syslog cut the line: the measurements stand, half a path does not
+        elif (
+            request is not None and " " in request
+        ):  # syslog cut the line: the measurements stand, half a path does not
             fields["method"] = request.partition(" ")[0]
 
     def with_argument(self, argument: str) -> Self:

@@ -24,6 +24,7 @@ _NO_STATUS_BELOW = 100
 _MOST_DIGITS = 15
 _TIMEOUT, _BAD_GATEWAY = 504, 502
 _CLIENT, _CLIENT_TIMEOUT, _SERVER_TIMEOUT, _LOCAL, _NORMAL = "C", "c", "s", "L", "-"
+_BEFORE_THE_ANSWER = "RQCH"
 _CACHE = "<CACHE>"
 _OF_ITSELF = re.compile(
     rb"(?:.*\]: |<\d{1,3}>|)(?:Proxy|Server|Backup Server|Backend|backend|Health check for|Stopping|Pausing) \S"
@@ -73,7 +74,10 @@ def ending(status: str, flags: str, server: str) -> Fields:
         raise UnreadableLine("termination state: not four letters")
     fields: Fields = {}
     answered, silent = code in _SUCCESS, code < _NO_STATUS_BELOW
-    by_client = cause == _CLIENT or (cause == _CLIENT_TIMEOUT and (answered or silent))
+    # once an answer has begun, an error is the engine's, whoever hung up afterwards
+    by_client = (cause == _CLIENT and (answered or silent or flags[1] in _BEFORE_THE_ANSWER)) or (
+        cause == _CLIENT_TIMEOUT and (answered or silent)
+    )
     if by_client:
         fields["client_cancelled"] = "1"
     elif answered and cause == _SERVER_TIMEOUT:

@@ -7,6 +7,7 @@ request waited in Kong before that is added, and without it there is none.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from collectors.gateway.formats.format import GatewayFormat, UnreadableLine
@@ -16,6 +17,7 @@ from collectors.gateway.formats.measured import (
     header,
     mapping,
     only_one,
+    said_once,
     streamed,
     sum_of,
     traceparent_of,
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from collectors.gateway.formats.format import Fields
 
 _KEYS = (b'"latencies"', b'"started_at"', b'"request"')
+_USUAL_START = re.compile(rb'"started_at": ?(\d{13})[,}]')
+_USUAL_LATENCY = re.compile(rb'"latencies": ?\{(?:"[a-z_]+": ?-?\d+, ?)*?"request": ?(\d{1,12})[,}]')
 _NO_MODEL = "UNSPECIFIED"
 _STREAM = {"stream": "true", "oneshot": "false"}
 
@@ -52,6 +56,14 @@ class KongJson(GatewayFormat):
         """Recognise keys that only Kong writes."""
         found = line.lstrip().startswith((b"{", b"[{")) and all(key in line for key in _KEYS)
         return "it has the keys latencies and started_at" if found else None
+
+    def ended_us(self, line: bytes) -> int | None:
+        """Return start and latency together, without reading the rest."""
+        started = said_once(line, b'"started_at":', _USUAL_START)
+        latency = said_once(line, b'"latencies":', _USUAL_LATENCY)
+        if started is None or latency is None or line.startswith(b"["):
+            return super().ended_us(line)
+        return (int(started[1]) + int(latency[1])) * MILLISECONDS
 
     def read(self, line: bytes) -> Fields:
         """Return what the line says; raises `UnreadableLine`."""

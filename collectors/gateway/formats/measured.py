@@ -9,6 +9,7 @@ from collectors.gateway.formats.times import seconds_text, us_of_seconds
 from collectors.gateway.formats.values import is_absent, json_object, plain
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping
 
 _MOST_TRIES = 255
@@ -23,6 +24,14 @@ def end_of(start_us: int, seconds: str, *, field: str) -> str:
     if us is None:
         raise UnreadableLine(f"{field}: negative")
     return seconds_text(start_us + us)
+
+
+def said_once(line: bytes, key: bytes, value: re.Pattern[bytes]) -> re.Match[bytes] | None:
+    """Return where a JSON line says `value` of `key`, without parsing it; None where that takes parsing it.
+
+    A key between unescaped quotes is none of a text that a client sent: quotes in there are escaped.
+    """
+    return value.search(line) if line.count(key) == 1 else None
 
 
 def sum_of(*seconds: str) -> str:

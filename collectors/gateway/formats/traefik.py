@@ -16,6 +16,7 @@ from collectors.gateway.formats.measured import (
     end_of,
     header,
     mapping,
+    said_once,
     streamed,
     traceparent_of,
     tries,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 _NS_PER_US = 1_000
 _KEYS = (b'"DownstreamStatus"', b'"Duration"')
+_USUAL_START = re.compile(rb'"StartUTC": ?"([0-9T:.-]{10,40}Z)"')
+_USUAL_DURATION = re.compile(rb'"Duration": ?(\d{1,18})[,}]')
 _REQUEST = re.compile(
     r'\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\] "(\S+) (\S+) \S+" (\d{1,3}|-) (\d+|-) ',
     re.ASCII,
@@ -60,6 +63,15 @@ class TraefikJson(GatewayFormat):
         """Recognise keys that only Traefik writes."""
         found = line.lstrip().startswith(b"{") and all(key in line for key in _KEYS)
         return "it has the keys DownstreamStatus and Duration" if found else None
+
+    def ended_us(self, line: bytes) -> int | None:
+        """Return start and duration together, without reading the rest."""
+        started = said_once(line, b'"StartUTC":', _USUAL_START)
+        duration = said_once(line, b'"Duration":', _USUAL_DURATION)
+        started_us = us_of_iso(started[1].decode()) if started else None
+        if started_us is None or duration is None:
+            return super().ended_us(line)
+        return started_us + int(duration[1]) // _NS_PER_US
 
     def read(self, line: bytes) -> Fields:
         """Return what the line says; raises `UnreadableLine`."""

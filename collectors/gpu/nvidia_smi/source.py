@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import subprocess
 from threading import Event, Thread
 from typing import IO, TYPE_CHECKING
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _REST_SECONDS = 5.0
 _LONGEST_LINE = 64 << 10
+_UNKNOWN_FIELD = re.compile(r'Field "([^"]*)" is not a valid field')
+_NEEDED = frozenset({"uuid"})
 
 
 class NvidiaSmiSource:
@@ -42,12 +45,9 @@ class NvidiaSmiSource:
         rest_seconds: float = _REST_SECONDS,
     ) -> None:
         self._board = board
-        self._command = [
-            command,
-            f"--query-gpu={','.join(QUERY)}",
-            "--format=csv",
-            f"-lms={1000 // samples_per_second}",
-        ]
+        self._command = command
+        self._columns = list(QUERY)
+        self._options = ("--format=csv", f"-lms={1000 // samples_per_second}")
         self._host = host
         self._call_timeout = call_timeout
         self._interval_seconds = 1 / samples_per_second
@@ -111,10 +111,10 @@ class NvidiaSmiSource:
             try:
                 self._listen()
             except OSError as error:
-                self._problem = f"{self._command[0]} cannot be run: {error.strerror}"
+                self._problem = f"{self._command} cannot be run: {error.strerror}"
             if not self._stop.is_set():
                 if not self._problem:
-                    self._problem = f"{self._command[0]} has ended"
+                    self._problem = f"{self._command} has ended"
                 self._set_states(State.UNREACHABLE, EventKind.DRIVER_AWAY, self._problem)
                 self._stop.wait(self._rest_seconds)
 
@@ -123,7 +123,7 @@ class NvidiaSmiSource:
         environment = {**os.environ, "TZ": "UTC", "LC_ALL": "C"}
         self._heard_at = self._monotonic()
         with subprocess.Popen(
-            self._command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            [self._command, f"--query-gpu={','.join(self._columns)}", *self._options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             env=environment,
         ) as process:  # fmt: skip
             self._process = process
@@ -143,12 +143,19 @@ class NvidiaSmiSource:
             if isinstance(said, Look):
                 self._keep(said)
             elif isinstance(said, Unreadable):
+                self._leave_out(said.text)
                 if said.text[:200] not in self._problem:
-                    _LOG.warning("%s: %s: %s", self._command[0], said.reason, said.text[:200])
+                    _LOG.warning("%s: %s: %s", self._command, said.reason, said.text[:200])
                 self._problem = said.text[:200]
                 for gpu, state in self._board.devices():
                     if gpu.bus and _bus_in(gpu.bus, said.text) and state is not State.LOST:
                         self._lose(gpu, said.text[:200])
+
+    def _leave_out(self, text: str) -> None:
+        """Ask no more for a column that this driver does not know: it would answer nothing else."""
+        unknown = _UNKNOWN_FIELD.search(text)
+        if unknown is not None and unknown[1] in self._columns and unknown[1] not in _NEEDED:
+            self._columns.remove(unknown[1])
 
     def _keep(self, look: Look) -> None:
         self._problem = ""

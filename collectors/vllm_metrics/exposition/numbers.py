@@ -27,6 +27,9 @@ def read_number(text: str) -> Number | None:
 
     `17`, `17.0` and `1.7e1` are the int 17. Digits without an exponent are kept exactly beyond 2^53 as well.
     """
+    digits = text.removesuffix(".0")
+    if digits.isdigit() and digits.isascii() and len(digits) <= _LONGEST_DIGITS:
+        return int(digits)  # almost every number of a scrape
     match = _DECIMAL.fullmatch(text)
     if match is None:
         return _read_special(text)

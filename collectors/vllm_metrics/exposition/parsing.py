@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from collectors.vllm_metrics.exposition.lines import NAME_LABEL, TWICE, read_line, read_type
 from collectors.vllm_metrics.exposition.numbers import read_number
-from collectors.vllm_metrics.exposition.samples import Sample
+from collectors.vllm_metrics.exposition.samples import TYPES, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,14 +20,17 @@ if TYPE_CHECKING:
     from collectors.vllm_metrics.exposition.samples import Labels, MetricType, Number
 
 _LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*="[^"\\\n\0\ud800-\udfff]*"'
+_NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*"
 _LINE = re.compile(
-    rf"^(?:([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{{({_LABEL}(?:,{_LABEL})*)?,?\}})? ([0-9.eE+-]+)|(.*))$",
+    rf"^(?:({_NAME})(?:\{{({_LABEL}(?:,{_LABEL})*)?,?\}})? ([0-9.eE+-]+)"
+    rf"|# HELP {_NAME} [^\n\0\ud800-\udfff]*|# TYPE ({_NAME}) (counter|gauge|histogram)|(.*))$",
     re.MULTILINE,
 )
 _PAIR = re.compile(r'([a-zA-Z0-9_]+)="([^"]*)"')
 _END = "# EOF"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONGEST_EXCERPT = 1_000
+_AFTER_THE_END = "line: after the end"
 _UNENDED = "line: the last one does not end, and may be cut off"
 
 
@@ -100,6 +103,8 @@ class _Reading:
         self._text = text
         self._is_openmetrics = is_openmetrics
         self._seen: set[tuple[str, Labels]] = set()
+        self._known_labels: dict[str, Labels] = {"": ()}
+        self._known_numbers: dict[str, Number | None] = {}
         self.samples: list[Sample] = []
         self.types: dict[str, MetricType] = {}
         self.bad_lines: list[BadLine] = []
@@ -107,42 +112,38 @@ class _Reading:
         self.is_complete = not is_openmetrics
 
     def run(self) -> None:
-        known_labels: dict[str, Labels] = {"": ()}
-        known_numbers: dict[str, Number | None] = {}
         lines = _LINE.findall(self._text)
         unended = self._take_unended(lines)
-        seen, samples, ended = self._seen, self.samples, False
-        for number, (name, labels_text, value_text, other) in enumerate(lines, 1):
-            if not name:
-                ended = self._read_other(number, other, ended=ended) or ended
-                continue
-            if ended:
-                self._refuse(number, name, "line: after the end")
-                continue
-            try:
-                labels = known_labels.get(labels_text)
-                if labels is None:
-                    labels = known_labels[labels_text] = _plain_labels(labels_text)
-                if value_text in known_numbers:
-                    value = known_numbers[value_text]
-                else:
-                    value = known_numbers[value_text] = read_number(value_text)
-            except ValueError as problem:
-                self._refuse(number, f"{name} {value_text}", str(problem))
-                continue
-            series = (name, labels)
-            if series in seen:
-                self.duplicates += 1
-                continue
-            seen.add(series)
-            samples.append(Sample(name, labels, value))
+        ended = False
+        for number, (name, labels, value, family, kind, other) in enumerate(lines, 1):
+            if not name and not family:
+                ended = (bool(other) and self._read_other(number, other, ended=ended)) or ended
+            elif ended:
+                self._refuse(number, name or f"# TYPE {family}", _AFTER_THE_END)
+            elif family:
+                self.types.setdefault(family, TYPES[kind])
+            else:
+                try:
+                    self._add(self._plain(name, labels, value))
+                except ValueError as problem:
+                    self._refuse(number, f"{name} {value}", str(problem))
         if self._is_openmetrics:
             self.is_complete = ended
         if unended is not None:
             self._refuse(len(lines) + 1, unended, _UNENDED)
             self.is_complete = False
 
-    def _take_unended(self, lines: list[tuple[str, str, str, str]]) -> str | None:
+    def _plain(self, name: str, labels_text: str, value_text: str) -> Sample:
+        """Return the sample of a line that the regular expression took apart. Raises `ValueError`."""
+        labels = self._known_labels.get(labels_text)
+        if labels is None:
+            labels = self._known_labels[labels_text] = _plain_labels(labels_text)
+        if value_text in self._known_numbers:
+            return Sample(name, labels, self._known_numbers[value_text])
+        value = self._known_numbers[value_text] = read_number(value_text)
+        return Sample(name, labels, value)
+
+    def _take_unended(self, lines: list[tuple[str, ...]]) -> str | None:
         """Take away a last line that has no end: `12` may have been `1234`."""
         if not self._text or self._text.endswith("\n"):
             return None
@@ -158,7 +159,7 @@ class _Reading:
         if not stripped:
             return False
         if ended:
-            self._refuse(number, line, "line: after the end")
+            self._refuse(number, line, _AFTER_THE_END)
             return False
         try:
             if stripped[0] != "#":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from exporters.prometheus import Figure
 from fairclock.store import Query
+from fairclock.store.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -206,11 +207,10 @@ def dead_letter_figures(store: Store) -> list[Figure]:
 def newest_rows(store: Store, *, now: datetime) -> dict[tuple[str, str], datetime]:
     """Return the newest event of each kind and source in the last weeks."""
     since = (now - timedelta(days=_REMEMBERED_DAYS)).astimezone(UTC)
-    query = Query(
-        sql="SELECT 'gateway', source, max(received_at) FROM gateway_requests"
-        " WHERE received_at >= {since:DateTime64(6, 'UTC')} GROUP BY source"
-        " UNION ALL SELECT 'engine', source, max(arrived_at) FROM engine_requests"
-        " WHERE arrived_at >= {since:DateTime64(6, 'UTC')} GROUP BY source",
-        parameters={"since": since},
+    newest = (
+        f"SELECT '{kind.name}', source, max({kind.time_column}) FROM {kind.table}"  # noqa: S608 - names of our own
+        f" WHERE {kind.time_column} >= {{since:DateTime64(6, 'UTC')}} GROUP BY source"
+        for kind in KINDS.values()
     )
+    query = Query(sql=" UNION ALL ".join(newest), parameters={"since": since})
     return {(kind, source): instant for kind, source, instant in store.rows(query)}

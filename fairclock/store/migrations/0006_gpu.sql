@@ -1,10 +1,10 @@
 -- What GPUs show: a row for each device or MIG instance in each second, and what happened to them.
+-- A device has one row in a second: content_hash is of that, and computed when it is asked for.
 -- A null has its reason in `missing`, under the column's field, or under * for every field without one of its own.
 
 CREATE TABLE IF NOT EXISTS gpu_samples
 (
     sampled_at DateTime64(6, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    content_hash UInt64 CODEC(NONE),
     k UInt16 CODEC(ZSTD(1)),
     gpu LowCardinality(String),
     parent LowCardinality(String),
@@ -84,11 +84,12 @@ CREATE TABLE IF NOT EXISTS gpu_samples
     source LowCardinality(String),
     first_wins UInt64 CODEC(Delta(8), ZSTD(1)),
     stored_at DateTime64(6, 'UTC') ALIAS fromUnixTimestamp64Micro(toInt64(9000000000000000 - first_wins), 'UTC'),
+    content_hash UInt64 ALIAS sipHash64(toString(gpu), intDiv(toUnixTimestamp64Micro(sampled_at), 1000000), toString(collector), toString(host)),
     INDEX sampled sampled_at TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(first_wins)
 PARTITION BY toYYYYMMDD(sampled_at)
-ORDER BY (gpu, sampled_at, content_hash, k)
+ORDER BY (gpu, host, collector, sampled_at, k)
 TTL toDateTime(sampled_at) + INTERVAL 400 DAY
 SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
 

@@ -91,7 +91,9 @@ class EngineRecords:
         if end_to_end is not None:
             parts.append(_E2E.double(end_to_end))
             # the stats carry no arrival: vLLM took the one from the other for e2e, on the same clock
-            parts.append(_ARRIVED.integer(nanoseconds(at - end_to_end)))
+            arrived_ns = nanoseconds(at - end_to_end)
+            if arrived_ns:
+                parts.append(_ARRIVED.integer(arrived_ns))
         for name, attribute in _SECONDS:
             seconds = get(name)
             if seconds is not None:

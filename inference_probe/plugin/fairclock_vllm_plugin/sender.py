@@ -191,18 +191,25 @@ class Sender:
         self._transport.close()
 
     def _turn(self) -> None:
-        """Ask for states that are due, and send until nothing waits or something is in the way."""
-        for sampler in self._samplers:
-            if (
-                len(self._queue) * 2 < self._limit
-            ):  # a state that waits is overtaken by the next one; a request is not
-                entry = sampler()
-                if entry is not None:
-                    self._queue.append(entry)
-        while self._stopping or self._monotonic() >= self._retry_at:
+        """Send what waits, until less than a batch does or something is in the way; the rest waits for the next turn."""
+        while True:
+            self._ask_for_states()
+            if not self._stopping and self._monotonic() < self._retry_at:
+                return
             self._pending = self._pending or self._next_batch()
             if self._pending is None or not self._send(self._pending):
                 return
+            if not self._stopping and len(self._queue) < _BATCH_RECORDS:
+                return
+
+    def _ask_for_states(self) -> None:
+        for sampler in self._samplers:
+            if (
+                len(self._queue) * 2 < self._limit
+            ):  # a state that waits is overtaken by the next; a request is not
+                entry = sampler()
+                if entry is not None:
+                    self._queue.append(entry)
 
     def _next_batch(self) -> _Batch | None:
         written: list[bytes] = []
