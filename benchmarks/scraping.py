@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from benchmarks.measuring import Figure, median_seconds
+from benchmarks.measuring import Figure, timed
 from collectors.vllm_metrics.exposition import parse
 from collectors.vllm_metrics.frames import Scrape
 from collectors.vllm_metrics.lines import lines_of
@@ -36,7 +36,7 @@ def figures(folder: Path) -> list[Figure]:
         for _ in range(READS_A_RUN):
             lines_of(Scrape(target="a", at_us=0, content=body))
 
-    seconds = [median_seconds(work, times=RUNS) / READS_A_RUN for work in (theirs, ours, lines)]
+    seconds = [timed(work, times=RUNS).seconds / READS_A_RUN for work in (theirs, ours, lines)]
     count, ratio = len(parse(body).samples), seconds[0] / seconds[1]
     return [
         Figure(what=f"a scrape of {count} samples, prometheus_client", measured=f"{seconds[0] * 1e3:.2f} ms"),

@@ -198,7 +198,7 @@ def test_http_refusals_are_a_status_in_the_encoding_of_the_request(  # noqa: PLR
     ids="{}".format,
 )
 def test_other_http_requests(receiver, method, path, status):
-    response = httpx.request(method, f"http://{receiver.http_address}{path}")
+    response = httpx.request(method, f"http://{receiver.http_address}{path}", timeout=120)
     assert response.status_code == status
     assert "POST /v1/traces" in response.json()["message"]
 

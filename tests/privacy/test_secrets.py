@@ -16,7 +16,7 @@ from exporters.spool import Spool
 from fairclock.model import Frame
 from tests.collectors.otlp_requests import good_span, json_of, request_of
 from tests.faults import traffic
-from tests.faults.processes import Restarted, eventually, free_port
+from tests.faults.processes import PATIENCE_SECONDS, Restarted, eventually, free_port
 from tests.sidecar.running import fairclock, figures
 
 SECRET = "Zq7xKryptonite"
@@ -174,6 +174,7 @@ def site(tmp_path_factory):
                         f"http://127.0.0.1:{address}/v1/traces?key={SECRET}50",
                         content=content,
                         headers={"Content-Type": kind, "Authorization": f"Bearer {SECRET}51"},
+                        timeout=PATIENCE_SECONDS,
                     )
                 )
         answers.append(
@@ -181,9 +182,10 @@ def site(tmp_path_factory):
                 f"http://127.0.0.1:{at}/v1/frames",
                 content=f"{SECRET}52",
                 headers={"Authorization": f"Bearer {SECRET}53"},
+                timeout=PATIENCE_SECONDS,
             )
         )
-        answers.append(httpx.get(f"http://127.0.0.1:{at}/{SECRET}54?{SECRET}55"))
+        answers.append(httpx.get(f"http://127.0.0.1:{at}/{SECRET}54?{SECRET}55", timeout=PATIENCE_SECONDS))
 
         def delivered():
             here, there = (figures(f"http://127.0.0.1:{each}") for each in (port, at))
@@ -192,7 +194,10 @@ def site(tmp_path_factory):
             return kept >= 2 * len(lines) and not waits
 
         eventually(delivered, what=lambda: up.said + sidecar.said)
-        metrics = [httpx.get(f"http://127.0.0.1:{each}/metrics").text for each in (port, at)]
+        metrics = [
+            httpx.get(f"http://127.0.0.1:{each}/metrics", timeout=PATIENCE_SECONDS).text
+            for each in (port, at)
+        ]
         sidecar.stop()
         (sent / "third.log").write_bytes(
             b"\n".join(each.replace(b"acme", b"third") for each in lines) + b"\n"

@@ -80,6 +80,11 @@ def test_the_short_query_gives_what_the_full_one_gives(books):
 ONE_PAIR = (gateway_line(1800, **traced(1)), engine_line(1800.01, trace_id=f"{1:032x}"))
 TANGLES = {
     "two requests with one trace and an engine row": ([gateway_line(1801, **traced(1))], [], {0}),
+    "two requests with one trace that no engine saw": (
+        [gateway_line(1900, **traced(2)), gateway_line(1901, **traced(2))],
+        [],
+        {0},
+    ),
     "a second engine row of a trace": ([], [engine_line(1800.02, trace_id=f"{1:032x}", span_id="b")], {0}),
     "an id that both sides have without a trace": (
         [gateway_line(1900, request_id="x")],

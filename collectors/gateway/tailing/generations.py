@@ -26,6 +26,7 @@ _LOG = logging.getLogger(__name__)
 _QUIET_LOOKS = 2
 _RECOGNISED_BY_BYTES = 64 << 10
 _HASH_BYTES = 8
+_LOOK_BYTES = 1 << 20
 
 
 class Severed(Exception):  # noqa: N818 - something that happens to logs, handled by whoever follows the log
@@ -194,6 +195,17 @@ class Generation:
             self._unread_head = head
             self.note(self.content.stat())
 
+    def has_lines_behind(self, offset: int) -> bool:
+        """Return whether there is a whole line from `offset` on, or may be one."""
+        content = self.content
+        if content is None or not content.grows:
+            return content is not None
+        try:
+            window = content.read_at(offset, _LOOK_BYTES)
+        except OSError:
+            return True
+        return len(window) == _LOOK_BYTES or b"\n" in window
+
     def release(self) -> None:
         """Let the file go."""
         if self.content is not None:
@@ -217,6 +229,10 @@ class Generation:
         self.release()
         self.state = State.FINISHED
         self.numbering = Numbering()
+
+    def look_again(self) -> None:
+        """Take the file for changed: reading it failed, and that may pass without a change of it."""
+        self._looked_at = None
 
     def is_news(self) -> bool:
         """Return whether the file may have changed since it was last read to its end.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import math
 import os
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,11 @@ from collectors.gateway.tailing.earlier_files import earlier_files, file_key
 from collectors.gateway.tailing.generations import Generation, Severed, State
 from collectors.gateway.tailing.records import LogRecord
 from collectors.gateway.tailing.restoring import record_of
+from collectors.gateway.tailing.shared_coverage import LogCoverage
 from fairclock.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from collectors.gateway.formats import FormatChoice
     from collectors.gateway.tailing.contents import Content
@@ -56,9 +58,12 @@ class FollowedLog:
         is_held: Callable[[os.stat_result], bool],
         now_us: int,
         generations: Sequence[Generation] | None = None,
+        coverage: LogCoverage | None = None,
     ) -> None:
         """Take up `generations`, which a checkpoint knew; None where the log was never followed."""
         self.path = path
+        self.coverage = coverage or LogCoverage()
+        self._is_shut = False
         self.since_ns = since_ns
         self.generations = list(generations or ())
         self._shown: os.stat_result | None = None
@@ -93,14 +98,30 @@ class FollowedLog:
             path=self.path,
             since_ns=self.since_ns,
             generations=tuple(map(record_of, self.generations)),
+            coverage=self.coverage,
         )
+
+    def unread_from_us(self, readings: Mapping[Generation, Reading]) -> float:
+        """Return from which event time on the log is not read once `readings` are delivered; infinity: to its end."""
+        known_us = -math.inf if self.coverage.through_us is None else self.coverage.through_us
+        for generation in self.generations:
+            reading = readings.get(generation)
+            end, through_us = (
+                (generation.offset, generation.through_us)
+                if reading is None
+                else (reading.end, reading.through_us)
+            )
+            is_wanted = generation.state is State.WANTED and generation.largest_size > 0
+            if is_wanted or generation.has_lines_behind(end):
+                return known_us if through_us is None else through_us
+        return known_us if self._is_shut else math.inf
 
     def close(self) -> None:
         """Let all files go."""
         for generation in self.generations:
             generation.release()
 
-    def look(self, now_us: int) -> None:
+    def look(self, now_us: int, *, may_give_up: bool = True) -> None:
         """Notice what became of the files since the last look; reads no lines."""
         try:
             shown = os.stat(self.path)  # noqa: PTH116 - the path as it was given
@@ -118,7 +139,8 @@ class FollowedLog:
             self._glimpse(generation)
         if self._scanned_us is None or not 0 <= now_us - self._scanned_us < SCAN_SECONDS * _US_PER_SECOND:
             self._scan(now_us)
-        self._give_up(now_us)
+        if may_give_up:
+            self._give_up(now_us)
 
     def _glimpse(self, generation: Generation) -> None:
         try:
@@ -128,16 +150,19 @@ class FollowedLog:
 
     def _arrived(self, shown: os.stat_result, now_us: int) -> None:
         """Take the file that the log's name leads to and that is none of those followed."""
+        self._is_shut = False
         if self._is_held(shown):
             return
         try:
             content = open_plain(self.path)
         except Unreadable as problem:
+            self._is_shut = True
             self._complain(self.path, str(problem))
             return
         try:
             self._begin_with(content, now_us)
         except OSError as error:
+            self._is_shut = True
             self._let_go(self.path, content, error)
         else:
             self._complaints.pop(self.path, None)
@@ -276,6 +301,7 @@ class FollowedLog:
                 return self.read(source=source, choice=choice, now_us=now_us)
             except OSError as error:
                 self._complain(generation.name, str(error.strerror))
+                generation.look_again()
                 if error.errno == errno.ESTALE:  # replaced on its server by another machine
                     generation.sever().close()
                     self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
@@ -295,11 +321,12 @@ class FollowedLog:
         generation.finish()
 
     def _go_on_from_before(self, generation: Generation) -> None:
-        """Let event time go on from the generation before, which is read to its end by now."""
+        """Let event time go on from the generation before, where that is read to its end by now: its file may fail."""
         at = self.generations.index(generation)
         if generation.follows and generation.offset == 0 and generation.through_us is None and at > 0:
             before = self.generations[at - 1]
-            if before.state is not State.WANTED and not before.given_up:
+            is_read = before.state is not State.WANTED and not before.has_lines_behind(before.offset)
+            if is_read and not before.given_up:
                 generation.through_us = before.through_us
 
     def _is_over(self, generation: Generation, now_us: int) -> bool:
@@ -319,6 +346,7 @@ class FollowedLog:
         if content.ended_early() and not generation.given_up:
             generation.given_up = True
             self.lost += 1
+            self.coverage = self.coverage.without(generation.through_us, now_us)
             _LOG.warning(
                 "%s breaks off: what was in it after %d bytes is lost", generation.name, generation.offset
             )
@@ -328,12 +356,12 @@ class FollowedLog:
         """End the search for what was not found, and forget what ended long ago."""
         if now_us >= self._search_until_us:
             for generation in [each for each in self.generations if each.state is State.WANTED]:
-                self._lose(generation)
+                self._lose(generation, now_us)
         finished = [each for each in self.generations if each.state is State.FINISHED]
         for generation in finished[:-_MOST_FINISHED]:
             self.generations.remove(generation)
 
-    def _lose(self, generation: Generation) -> None:
+    def _lose(self, generation: Generation, now_us: int) -> None:
         unread = generation.largest_size - generation.offset
         generation.finish()
         generation.given_up = True
@@ -341,6 +369,7 @@ class FollowedLog:
             _LOG.info("%s: all that was seen of it was read before it was gone", generation.name)
             return
         self.lost += 1
+        self.coverage = self.coverage.without(generation.through_us, now_us)
         _LOG.warning(
             "%s: a file of which %d bytes were read is nowhere to be found; %s is lost, and no time is covered for it",
             self.path,
