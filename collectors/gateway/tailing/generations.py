@@ -267,9 +267,9 @@ class Generation:
             raise Severed
         if piece is None:
             return None
+        form = self.numbering.form = self._form or self._recognised(piece, content, choice)
         self._looked_at = None
         self._name_it(piece)
-        form = self.numbering.form = self._form or self._recognised(piece, content, choice)
         if self._must_recount:
             self.numbering.recount(self.offset, self._read_again)
             self._must_recount = False

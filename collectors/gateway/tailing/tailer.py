@@ -35,6 +35,7 @@ _CHECKPOINT_EVERY_US = _US_PER_SECOND // 2
 _FIRST_RETRY_US = _US_PER_SECOND // 4
 _LAST_RETRY_US = 5 * _US_PER_SECOND
 _BUSY_SECONDS = 0.2
+_WITHOUT_LINES = "nginx-json"  # the format of frames that only cover
 _IDLE_SECONDS = 1.0
 _IDLE_AFTER_US = 10 * _US_PER_SECOND
 _SLACK_NS = 1_000_000_000
@@ -222,7 +223,7 @@ class Tailer:
             )
             for path, log in self._logs.items()
         }
-        return told(shares, source=self._source, log_format=self._log_format)
+        return told(shares, source=self._source, log_format=_WITHOUT_LINES)
 
     def _try_to_deliver(self, now_us: int) -> bool:
         if self._paused and 0 <= self._retry_us - now_us <= _LAST_RETRY_US:
