@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import tempfile
 import time
@@ -79,6 +80,13 @@ class Recording:
             for _, _ in zip(range(3), answer.iter_lines(), strict=False):
                 pass
 
+    def await_load(self) -> None:
+        """Wait until as many requests run as may, and some tokens have come."""
+        full = re.compile(rb"^vllm:num_requests_running[{].*[}] 2[.]0$", re.MULTILINE)
+        while not full.search(httpx.get(f"{self._url}/metrics", timeout=30.0, trust_env=False).content):
+            time.sleep(0.1)
+        time.sleep(1.0)
+
     def settle(self) -> None:
         """Wait until every request has ended and vLLM has noticed."""
         self._clients.shutdown(wait=True)
@@ -120,7 +128,7 @@ def record(folder: Path) -> None:
     with vllm("plain", folder, _API_SERVER) as engine:
         engine.save("started")
         engine.ask(tokens=1500, times=7)
-        time.sleep(4.0)
+        engine.await_load()
         engine.save("under-load")
         engine.settle()
         engine.save("after-load")
@@ -136,7 +144,7 @@ def record(folder: Path) -> None:
     ) as engine:
         for model in ("alpha", "beta"):
             engine.ask(tokens=300, model=model, times=2)
-        time.sleep(3.0)
+        engine.await_load()
         engine.save("lora-under-load")
     for name, *options in (
         ("two-engines-one-server", "--data-parallel-size", "2", "--api-server-count", "1"),
@@ -146,7 +154,7 @@ def record(folder: Path) -> None:
         with vllm(name, folder, _SERVE, *options) as engine:
             engine.ask(tokens=200, times=6)
             if name.endswith("load"):
-                time.sleep(2.5)
+                engine.await_load()
             else:
                 engine.settle()
             engine.save(name)
