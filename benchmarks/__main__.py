@@ -1,4 +1,4 @@
-"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [sealing] [sidecar]``.
+"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [sealing] [tailing] [receiving] [sidecar]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import importing, sealing, sidecar
+from benchmarks import importing, receiving, sealing, sidecar, tailing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
     "importing": importing.figures,
     "sealing": sealing.figures,
+    "tailing": tailing.figures,
+    "receiving": receiving.figures,
     "sidecar": sidecar.figures,
 }
+_WIDTH = 150
 _WORDS = {True: "met", False: "missed", None: ""}
 
 
@@ -41,15 +44,28 @@ def main(names: list[str]) -> int:
         )
         return 2
     table = Table(title=f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}")
-    for heading in ("what", "measured", "target", ""):
+    for heading in ("what", "measured", "target", "", "of the limit", "rows/s", "peak memory", "bytes a row"):
         table.add_column(heading)
     for name in names or BENCHMARKS:
         print(f"· {name}", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
             for figure in BENCHMARKS[name](Path(folder)):
-                table.add_row(figure.what, figure.measured, figure.target, _WORDS[figure.met])
-    Console().print(table)
+                table.add_row(*_cells(figure))
+    Console(width=_WIDTH).print(table)
     return 0
+
+
+def _cells(figure: Figure) -> tuple[str, ...]:
+    return (
+        figure.what,
+        figure.measured,
+        figure.target,
+        _WORDS[figure.met],
+        "" if figure.ratio is None else f"{figure.ratio:.2f} ({figure.limit})",
+        "" if figure.rows_per_second is None else f"{figure.rows_per_second:,.0f}",
+        "" if figure.peak_bytes is None else f"{figure.peak_bytes / 1e6:,.0f} MB",
+        "" if figure.row_bytes is None else f"{figure.row_bytes:.0f}",
+    )
 
 
 sys.exit(main(sys.argv[1:]))

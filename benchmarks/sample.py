@@ -7,8 +7,10 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 HOUR_START_SECONDS = 1_791_370_800  # 2026-10-07T07:00:00Z
 _TENANTS = 100
@@ -108,3 +110,41 @@ def engine_line(request: Request) -> bytes:
         "completion_tokens": request.completion_tokens,
     }
     return json.dumps(values, separators=(",", ":")).encode()
+
+
+def otlp_body(some: Sequence[Request]) -> bytes:
+    """Write vLLM's spans of `some` requests as one OTLP export in protobuf."""
+    export = ExportTraceServiceRequest()
+    resource = export.resource_spans.add()
+    for key, value in (("host.name", "gpu-0"), ("vllm.process_id", "1"), ("service.name", "vllm")):
+        resource.resource.attributes.add(key=key).value.string_value = value
+    spans = resource.scope_spans.add().spans
+    for request in some:
+        start_ns = (request.received_ms + 1) * 1_000_000
+        inside_us = request.queue_us + request.prefill_us + request.decode_us
+        span = spans.add(
+            name="llm_request",
+            trace_id=bytes.fromhex(request.trace_id),
+            span_id=bytes.fromhex(request.trace_id[16:]),
+            start_time_unix_nano=start_ns,
+            end_time_unix_nano=start_ns + inside_us * 1000,
+        )
+        for key, microseconds in (
+            ("e2e", inside_us),
+            ("time_in_queue", request.queue_us),
+            ("time_in_model_prefill", request.prefill_us),
+            ("time_in_model_decode", request.decode_us),
+            ("time_in_model_inference", request.prefill_us + request.decode_us),
+            ("time_to_first_token", request.queue_us + request.prefill_us),
+        ):
+            span.attributes.add(key=f"gen_ai.latency.{key}").value.double_value = microseconds / 1e6
+        for key, count in (
+            ("usage.prompt_tokens", request.prompt_tokens),
+            ("usage.completion_tokens", request.completion_tokens),
+            ("request.max_tokens", request.completion_tokens),
+            ("request.n", 1),
+        ):
+            span.attributes.add(key=f"gen_ai.{key}").value.int_value = count
+        span.attributes.add(key="gen_ai.request.id").value.string_value = f"chatcmpl-req-{request.number}"
+        span.attributes.add(key="gen_ai.request.top_p").value.double_value = 1.0
+    return export.SerializeToString()

@@ -86,12 +86,24 @@ class _FileImport:
                     pending, pending_bytes = [], 0
         except (Truncated, InputError) as problem:
             broken = problem
-        self._store_lines(pending + splitter.finish())
-        self._store_repeats()
-        counts = self._writer.committed()
+        self._store_lines(pending if broken else pending + splitter.finish())
+        counts = self._committed()
+        whole_lines = counts.read
+        if broken is not None:  # what is left of a line may be all of it, or a piece
+            self._store_lines(splitter.finish())
+            rest = self._committed()
+            counts += rest
+            whole_lines += rest.stored + rest.duplicates
         return FileReading(
-            path=self._path, counts=counts, problem=self._problem(counts, broken), complete=broken is None
+            path=self._path,
+            counts=counts,
+            problem=self._problem(counts, broken, whole_lines=whole_lines),
+            complete=broken is None,
         )
+
+    def _committed(self) -> IngestCounts:
+        self._store_repeats()
+        return self._writer.committed()
 
     def _store_lines(self, lines: list[bytes]) -> None:
         if not self._sample:
@@ -110,9 +122,12 @@ class _FileImport:
             self._writer.write(lines, k)
         self._again = {}
 
-    def _problem(self, counts: IngestCounts, broken: Truncated | InputError | None) -> InputError | None:
+    def _problem(
+        self, counts: IngestCounts, broken: Truncated | InputError | None, *, whole_lines: int
+    ) -> InputError | None:
         if broken is not None:
-            return broken_off(self._path, broken, number_of(counts.read, "line"))
+            read = number_of(whole_lines, "line") if whole_lines else "not one whole line"
+            return broken_off(self._path, broken, read)
         if counts.stored or counts.duplicates:
             return None
         if not self._sample:

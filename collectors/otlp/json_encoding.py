@@ -61,14 +61,16 @@ def decode_json(body: bytes | str) -> EngineLines:
 
 
 def _parsed(body: bytes | str) -> Any:
+    text = body if isinstance(body, str) else body.decode("utf-8-sig", "replace")
     try:
-        text = body if isinstance(body, str) else body.decode("utf-8-sig", "replace")
         try:
             return json.loads(text)
-        except json.JSONDecodeError as error:
-            raise MalformedRequest(f"not JSON: {error.msg} at character {error.pos}") from error
+        except json.JSONDecodeError:
+            raise
         except ValueError:  # an integer of thousands of digits must not cost the rest
             return json.loads(text, parse_int=float)
+    except json.JSONDecodeError as error:
+        raise MalformedRequest(f"not JSON: {error.msg} at character {error.pos}") from error
     except RecursionError as error:
         raise MalformedRequest("the JSON is nested too deeply") from error
 

@@ -35,6 +35,7 @@ _SMALLEST_HALVED_FOR_MEMORY = 1_000
 class _Task:
     batch: LineBatch
     tries: int = 0
+    handed_over: bool = False
     suspect: bool = False
     halved: bool = False
     reason: str = ""
@@ -110,6 +111,7 @@ class Delivery:
             except Exception as error:
                 verdict = verdict_of(error)
                 if verdict is Verdict.LATER:
+                    task.handed_over = True
                     self._tasks.extendleft(reversed(_smaller(task, error)))
                     self._tasks.extend(left)
                     raise
@@ -188,14 +190,17 @@ class Delivery:
 
 
 def _put_together(tasks: Iterable[_Task]) -> list[_Task]:
-    """Make one of tasks that belong together: what came in between failed tries would go in by handfuls else."""
+    """Make one of tasks that belong together: what came in between failed tries would go in by handfuls else.
+
+    What was handed over stays as it is: perhaps it is stored, and by its token the store knows it again.
+    """
     kept: list[_Task] = []
     latest: dict[tuple[Kind, str, int], _Task] = {}
     for task in tasks:
         batch = task.batch
         key = (batch.kind, batch.source, batch.k)
         before = latest.get(key)
-        if task.suspect or task.halved:
+        if task.suspect or task.halved or task.handed_over:
             kept.append(task)
         elif before is not None and len(before.batch.lines) + len(batch.lines) <= LARGEST_BATCH_ROWS:
             lines = [*before.batch.lines, *batch.lines]

@@ -31,6 +31,7 @@ _LAST_RETRY_SECONDS = 30.0
 _SAY_AGAIN_SECONDS = 300.0
 _STOP_SECONDS = 5.0
 _AT_ONCE_SECONDS = 0.001
+_GROW_AGAIN_SECONDS = 300.0
 _LOUD = frozenset({Outcome.UNAUTHORISED, Outcome.MISUNDERSTOOD, Outcome.TOO_LARGE})
 
 
@@ -83,6 +84,7 @@ class Forwarder:
         self._stop_at = 0.0
         self._position = spool.position
         self._batch_bytes = BATCH_BYTES
+        self._grow_at = 0.0
         self._failing_since: float | None = None
         self._said_at = 0.0
         self._said: Outcome | None = None
@@ -161,6 +163,9 @@ class Forwarder:
 
     def _failed(self, answer: Answer, frames: int) -> float:
         """Say so, though not every time; return for how long to wait."""
+        if answer.outcome is Outcome.TOO_LARGE and frames > 1:
+            self._shrink(answer)
+            return _AT_ONCE_SECONDS
         now = self._monotonic()
         if self._failing_since is None:
             self._failing_since = now
@@ -176,12 +181,25 @@ class Forwarder:
         self.statistics = replace(
             self.statistics, failures=self.statistics.failures + 1, problem=answer.problem
         )
-        if answer.outcome is Outcome.TOO_LARGE and frames > 1:
-            self._batch_bytes = max(self._batch_bytes // 2, 1)
-            return _AT_ONCE_SECONDS
         return max(self._back_off.failed(), answer.wait_seconds or 0.0)
 
+    def _shrink(self, answer: Answer) -> None:
+        """Send less at once for some time: whoever set the limit may lift it."""
+        self._batch_bytes = max(self._batch_bytes // 2, 1)
+        self._grow_at = self._monotonic() + _GROW_AGAIN_SECONDS
+        _LOG.info(
+            "%s: %s; batches are of %d bytes now", self._destination.url, answer.problem, self._batch_bytes
+        )
+        self.statistics = replace(self.statistics, failures=self.statistics.failures + 1)
+
+    def _grow(self) -> None:
+        """Send twice as much at once where nothing was too large for some time."""
+        if self._batch_bytes < BATCH_BYTES and self._monotonic() >= self._grow_at:
+            self._batch_bytes = min(self._batch_bytes * 2, BATCH_BYTES)
+            self._grow_at = self._monotonic() + _GROW_AGAIN_SECONDS
+
     def _succeeded(self) -> None:
+        self._grow()
         if self._failing_since is None:
             return
         _LOG.info(

@@ -55,7 +55,7 @@ def recover(folder: Path, cursor: Cursor, quarantine: Quarantine) -> Recovered:
 def damage_of(segment: Segment) -> str:
     """Say what is wrong with `segment`."""
     places = ", ".join(f"{size} bytes at {at}" for at, size in sorted(segment.damage.items()) if size)
-    return f"{segment.path}: damaged ({places or 'its end is missing'}); it is kept in quarantine, the rest goes on"
+    return f"{segment.path}: damaged ({places or 'its end is missing'}); what cannot be read is lost, the rest goes on"
 
 
 def _missing(numbers: list[int], cursor: Cursor) -> int:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from fairclock.model import Frame
 
 DEFAULT_SEGMENT_BYTES = 16 << 20
-_QUARANTINE_SHARE = 4
 _US_PER_SECOND = 1_000_000
 _NS_PER_US = 1_000
 _REMEDIES = {
@@ -46,7 +45,7 @@ class Spool:
     """Keep frames on the disk until they are acknowledged; any number of threads append, one reads.
 
     What `append` returned for survives a kill or a loss of power at any instant, and is read at least once, in
-    order. `limit_bytes` bounds the segments; damaged ones in quarantine may take a quarter of it on top.
+    order. `limit_bytes` bounds the segments; of a damaged one a short note stays when it is delivered.
 
     Opening raises `SpoolUnavailable` where the folder cannot be used or another process has it, and
     `SpoolError` where a newer Fairclock wrote it.
@@ -85,7 +84,7 @@ class Spool:
         self._lock = os.open(self._directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._quarantine = Quarantine(quarantine, limit_bytes=self._limit_bytes // _QUARANTINE_SHARE)
+            self._quarantine = Quarantine(quarantine)
             self._cursor = Cursor(self._directory / "delivered")
             found = recover(folder, self._cursor, self._quarantine)
             self._missing_segments = found.missing_segments

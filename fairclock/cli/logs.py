@@ -7,7 +7,11 @@ import logging
 import time
 from typing import Literal
 
-_QUIETED = ("uvicorn", "httpx", "httpcore", "asyncio")
+_QUIETED = {
+    **dict.fromkeys(("uvicorn", "httpx", "httpcore", "asyncio"), logging.WARNING),
+    # what they say before they raise is in our own errors, without a traceback and without a line of the batch
+    **dict.fromkeys(("urllib3", "clickhouse_connect"), logging.CRITICAL),
+}
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/+-")
 
 
@@ -36,9 +40,10 @@ def _quoted(value: str) -> str:
 
 
 def start_logging(*, level: str = "info", form: Literal["text", "json"] = "text") -> None:
-    """Write what the program says from `level` on; libraries only speak of what is wrong."""
+    """Write what the program says from `level` on; libraries only speak of what is wrong and nobody else tells."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines(as_json=form == "json"))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for name in _QUIETED:
-        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.captureWarnings(capture=True)
+    for name, least in _QUIETED.items():
+        logging.getLogger(name).setLevel(least)

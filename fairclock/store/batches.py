@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.errors import StoreUnreachable
 from fairclock.model import from_us
+from fairclock.store.inserting import IN_ONE_BLOCK, ONE_BLOCK, StagedRows, insert_rows, insert_token
 from fairclock.store.kinds import KINDS
 from fairclock.store.query import Query, sql_file
 
@@ -148,7 +149,9 @@ def _require_staged(connection: Connection, rows: str, expected: int) -> None:
 
 def _staging(kind: RowKind) -> str:
     columns = ", ".join(kind.staged_columns)
-    return f"SELECT reason, line, event_us, {kind.time_us}, {columns} FROM ({sql_file(kind.normalisation)})"
+    # only a dead letter's line is wanted again, and copying the others would cost more than parsing them
+    line = "if(reason IN ('', 'blank'), '', line) AS line"
+    return f"SELECT reason, {line}, event_us, {kind.time_us}, {columns} FROM ({sql_file(kind.normalisation)})"
 
 
 def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
@@ -156,13 +159,15 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
     token = uuid.uuid4().hex
     lines, rows = f"staged_lines_{token}", f"staged_rows_{token}"
     kind = KINDS[batch.kind]
-    table, time_column, time_us = kind.table, kind.time_column, kind.time_us
+    time_us = kind.time_us
+    body = b"\n".join(batch.lines) + b"\n"
+    insert = insert_token(kind, source=batch.source, k=batch.k, body=body)
     with write_stamp(connection) as stamp:
         base = {"lines": lines, "stored_us": stamp}
         tag = {"k": batch.k, "source": batch.source, "first_wins": FIRST_WINS_BASE - stamp}
         try:
             connection.execute(Query(sql=f"CREATE TABLE {lines} (line String) ENGINE = Memory"))
-            connection.insert_raw(lines, b"\n".join(batch.lines) + b"\n", "LineAsString")
+            connection.insert_raw(lines, body, "LineAsString")
             connection.execute(
                 Query(sql=f"CREATE TABLE {rows} ENGINE = Memory AS {_staging(kind)}", parameters=base)
             )
@@ -175,35 +180,28 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
                 )
             )[0]
             read, blank, dead, good, distinct, first_us, last_us, earliest_us, latest_us = map(int, counted)
-            known = 0
+            stored = 0
             if good:
-                known = int(
-                    connection.rows(
-                        Query(
-                            sql=f"SELECT uniqExact(content_hash, {time_us}) FROM {rows} WHERE reason = ''"
-                            f" AND ({time_us}, content_hash) IN (SELECT toUnixTimestamp64Micro({time_column}), content_hash FROM {table}"
-                            f"  WHERE {time_column} >= fromUnixTimestamp64Micro({{from_us:Int64}}, 'UTC')"
-                            f"  AND {time_column} <= fromUnixTimestamp64Micro({{to_us:Int64}}, 'UTC') AND k = {{k:UInt16}})",
-                            parameters={"from_us": earliest_us, "to_us": latest_us, "k": batch.k},
-                        )
-                    )[0][0]
+                staged = StagedRows(
+                    kind=kind,
+                    name=rows,
+                    count=good,
+                    distinct=distinct,
+                    earliest_us=earliest_us,
+                    latest_us=latest_us,
+                    tag=tag,
                 )
-                connection.execute(
-                    Query(
-                        sql=f"INSERT INTO {table} ({', '.join(kind.columns)}) SELECT {', '.join(kind.values)} FROM {rows} WHERE reason = ''",
-                        parameters=tag,
-                    )
-                )
+                stored = insert_rows(connection, staged, insert)
             if dead:
-                _keep_dead_letters(connection, rows, batch, tag)
+                _keep_dead_letters(connection, rows, batch, tag, insert)
             _require_staged(connection, rows, len(batch.lines))
         finally:
             connection.execute(Query(sql=f"DROP TABLE IF EXISTS {rows}"))
             connection.execute(Query(sql=f"DROP TABLE IF EXISTS {lines}"))
     return IngestCounts(
         read=read,
-        stored=distinct - known,
-        duplicates=good - distinct + known,
+        stored=stored,
+        duplicates=good - stored,
         ignored=blank,
         dead_letters=dead,
         first_event=from_us(first_us) if good else None,
@@ -211,14 +209,23 @@ def ingest(connection: Connection, batch: LineBatch) -> IngestCounts:
     )
 
 
-def _keep_dead_letters(connection: Connection, rows: str, batch: LineBatch, tag: dict[str, object]) -> None:
+def _keep_dead_letters(
+    connection: Connection, rows: str, batch: LineBatch, tag: dict[str, object], insert: str
+) -> None:
     """Keep the reason and the shape of what could not be read: letters become x, digits 0, so no text enters."""
     connection.execute(
         Query(
-            sql="INSERT INTO dead_letters SELECT fromUnixTimestamp64Micro(toInt64({base:UInt64} - {first_wins:UInt64}), 'UTC'),"
+            sql=f"INSERT INTO dead_letters {IN_ONE_BLOCK}"
+            " SELECT fromUnixTimestamp64Micro(toInt64({base:UInt64} - {first_wins:UInt64}), 'UTC'),"
             " {kind:String}, {source:String}, reason,"
             " replaceRegexpAll(replaceRegexpAll(toValidUTF8(substring(line, 1, 4096)), '[0-9]', '0'), '[A-Za-z]|[^ -~]', 'x'),"
             f" content_hash, {{k:UInt16}}, {{first_wins:UInt64}} FROM {rows} WHERE reason NOT IN ('', 'blank')",
-            parameters={**tag, "kind": batch.kind, "base": FIRST_WINS_BASE},
+            parameters={
+                **tag,
+                "kind": batch.kind,
+                "base": FIRST_WINS_BASE,
+                "token": f"{insert}-dead",
+                "one_block": ONE_BLOCK,
+            },
         )
     )

@@ -27,9 +27,9 @@ REQUEST_COLUMNS = (
 _LIST = ", ".join(REQUEST_COLUMNS)
 
 
-def _join(hours_us: Sequence[int], as_of_us: int, prefix: str = "") -> Query:
-    """Return the join of `hours_us` as of `as_of_us`; `prefix` keeps its parameters apart from others'."""
-    sql = sql_file("join_hours")
+def hours_query(sql: str, hours_us: Sequence[int], as_of_us: int, prefix: str = "") -> Query:
+    """Return the query of the file `sql` for `hours_us` as of `as_of_us`; `prefix` keeps its parameters apart from others'."""
+    text = sql_file(sql)
     parameters: dict[str, object] = {
         "hours_us": list(hours_us),
         "first_us": min(hours_us),
@@ -37,8 +37,25 @@ def _join(hours_us: Sequence[int], as_of_us: int, prefix: str = "") -> Query:
         "as_of_wins": FIRST_WINS_BASE - as_of_us,
     }
     for name in parameters:
-        sql = sql.replace("{" + name + ":", "{" + prefix + name + ":")
-    return Query(sql=sql, parameters={prefix + name: value for name, value in parameters.items()})
+        text = text.replace("{" + name + ":", "{" + prefix + name + ":")
+    return Query(sql=text, parameters={prefix + name: value for name, value in parameters.items()})
+
+
+def joined_hours(connection: Connection, hours_us: Sequence[int], as_of_us: int) -> Query:
+    """Return the join of `hours_us` as of `as_of_us`: the short one for every hour that it is enough for."""
+    tangled = {int(row[0]) for row in connection.rows(hours_query("tangled_hours", hours_us, as_of_us))}
+    joins = [
+        hours_query(sql, hours, as_of_us, f"{sql}_")
+        for sql, hours in (
+            ("join_plain_hours", [hour for hour in hours_us if hour not in tangled]),
+            ("join_hours", [hour for hour in hours_us if hour in tangled]),
+        )
+        if hours
+    ]
+    return Query(
+        sql=" UNION ALL ".join(f"SELECT {_LIST} FROM ({each.sql})" for each in joins),
+        parameters={name: value for each in joins for name, value in each.parameters.items()},
+    )
 
 
 def _bounds(window: Interval | None) -> dict[str, object]:
@@ -107,7 +124,7 @@ def requests_as_of(connection: Connection, window: Interval, as_of: datetime) ->
         " AND toUnixTimestamp64Micro(hour) >= {hours_from:Int64} AND toUnixTimestamp64Micro(hour) < {hours_to:Int64} GROUP BY hour)"
     )
     if live:
-        joined = _join(live, as_of_us, prefix="live_")
+        joined = joined_hours(connection, live, as_of_us)
         sql = f"{sql} UNION ALL SELECT {_LIST} FROM ({joined.sql}) WHERE {inside}"
         parameters.update(joined.parameters)
     return Query(sql=sql, parameters=parameters)
@@ -159,12 +176,14 @@ def _seal_chunk(connection: Connection, hours: Sequence[int], as_of_us: int) -> 
         for hour, seal, rows, digest in connection.rows(seals_as_of(span, datetime.max.replace(tzinfo=UTC)))
     }
     sealed = [hour for hour in hours if hour in last]
-    found = _digests_by_hour(connection, _join(sealed, as_of_us)) if sealed else {}
+    found = _digests_by_hour(connection, joined_hours(connection, sealed, as_of_us)) if sealed else {}
     changed = [hour for hour in hours if hour not in last or found.get(hour, (0, 0)) != last[hour][1:]]
     with write_stamp(connection) as stamp:
         stored_at, as_of = (from_us(each) for each in (stamp, as_of_us))
         seal_of = {hour: stamp + index for index, hour in enumerate(changed)}
-        written = _write_rows(connection, _join(changed, as_of_us), seal_of) if changed else {}
+        written = (
+            _write_rows(connection, joined_hours(connection, changed, as_of_us), seal_of) if changed else {}
+        )
         # the last thing written: without it the rows belong to nothing
         seals = [
             (from_us(hour), seal_of[hour], as_of, stored_at, *written[hour])

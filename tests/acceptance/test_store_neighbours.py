@@ -118,7 +118,7 @@ def test_every_command_works_beside_up_and_after_it(
 ) -> None:
     everything_works(dsn, log, tmp_path, stored=5)
     up.send_signal(signal.SIGTERM)
-    assert up.wait(timeout=30) == 0
+    assert up.wait(timeout=120) == 0
     answer = fairclock("query", "SELECT count() AS n FROM gateway_requests FINAL", "--json", dsn=dsn)
     assert int(json.loads(answer.out)["n"]) == 5
 

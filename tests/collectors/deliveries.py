@@ -20,7 +20,7 @@ class Deliveries:
 
     def __call__(self, frames, /):
         self.groups.append(list(frames))
-        if not self.gate.wait(timeout=10):
+        if not self.gate.wait(timeout=60):
             raise AssertionError("the gate stayed shut")
         failure = self.failures.pop(0) if self.failures else None
         if failure is not None:

@@ -30,7 +30,7 @@ class MemoryStore:
 
     def ingest(self, batch: LineBatch) -> IngestCounts:
         self.batches.append(batch)
-        if not self.gate.wait(timeout=10):
+        if not self.gate.wait(timeout=60):
             raise AssertionError("the gate stayed shut")
         failure = self.failures.pop(0) if self.failures else None
         if failure is not None:

@@ -1,7 +1,6 @@
 """When a sender is told that its spans are safe."""
 
 import json
-import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from collectors.otlp.protobuf import decode_protobuf
 from fairclock.errors import SpoolFull, SpoolUnavailable, StoreError, StoreReadOnly, StoreUnreachable
 from tests.collectors.deliveries import EPOCH, Deliveries
 from tests.collectors.otlp_requests import START_NS, good_span, request_of
+from tests.faults.processes import PATIENCE_SECONDS, eventually
 
 AWAY = StoreUnreachable("store", "nobody answers")
 READ_ONLY = StoreReadOnly("store", "it takes no writes")
@@ -66,11 +66,7 @@ def waiting_together(deliver, committer, *requests):
 
 
 def wait_until(condition):
-    for _ in range(1000):
-        if condition():
-            return
-        threading.Event().wait(0.005)
-    raise AssertionError("it did not happen within five seconds")
+    eventually(condition, what=lambda: "it did not happen", every=0.005)
 
 
 def numbers(deliver):
@@ -121,14 +117,14 @@ def test_two_receivers_are_two_streams():
 def test_requests_that_wait_together_are_handed_over_together(deliver):
     requests = [lines_of(number) for number in range(20)]
     with committing(deliver) as committer, waiting_together(deliver, committer, *requests) as futures:
-        assert [future.result(timeout=5) for future in futures] == [0] * 20
+        assert [future.result(timeout=PATIENCE_SECONDS) for future in futures] == [0] * 20
     assert [len(group) for group in deliver.groups] == [1, 20]
 
 
 def test_each_sender_hears_of_its_own_spans_that_could_not_be_expressed(deliver):
     requests = (lines_of(1), lines_of(2, bad=[3]), lines_of(bad=[4, 5]))
     with committing(deliver) as committer, waiting_together(deliver, committer, *requests) as futures:
-        assert [future.result(timeout=5) for future in futures] == [0, 1, 2]
+        assert [future.result(timeout=PATIENCE_SECONDS) for future in futures] == [0, 1, 2]
     assert len(deliver.lines) == 6, "they go on as dead letters with a reason"
 
 
@@ -141,7 +137,7 @@ def test_each_sender_hears_what_the_delivery_knows_of_its_frame(deliver):
     knowing = Knowing()
     requests = (lines_of(1), lines_of(2, 3, 4), lines_of(5, 6))
     with committing(knowing) as committer, waiting_together(knowing, committer, *requests) as futures:
-        assert [future.result(timeout=5) for future in futures] == [0, 2, 1]
+        assert [future.result(timeout=PATIENCE_SECONDS) for future in futures] == [0, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +147,7 @@ def test_what_takes_nothing_is_asked_once_for_all_who_wait(deliver, error):
     deliver.failures = [None, error]
     requests = (lines_of(1), lines_of(2))
     with committing(deliver) as committer, waiting_together(deliver, committer, *requests) as futures:
-        assert [future.exception(timeout=5) for future in futures] == [error, error]
+        assert [future.exception(timeout=PATIENCE_SECONDS) for future in futures] == [error, error]
         assert committer.commit(lines_of(1)) == 0
     assert [len(group) for group in deliver.groups] == [1, 2, 1]
     assert numbers(deliver) == [99, 1]
@@ -168,9 +164,9 @@ def test_a_request_that_is_refused_costs_nobody_else():
     deliver = Picky()
     requests = [lines_of(1), lines_of(3), lines_of(2)]
     with committing(deliver) as committer, waiting_together(deliver, committer, *requests) as futures:
-        assert futures[0].result(timeout=5) == 0
-        assert futures[1].exception(timeout=5) is ODD
-        assert futures[2].result(timeout=5) == 0
+        assert futures[0].result(timeout=PATIENCE_SECONDS) == 0
+        assert futures[1].exception(timeout=PATIENCE_SECONDS) is ODD
+        assert futures[2].result(timeout=PATIENCE_SECONDS) == 0
     assert numbers(deliver) == [99, 1, 2]
 
 
@@ -185,7 +181,7 @@ def test_stop_delivers_what_waits_and_then_refuses(deliver):
     with committing(deliver) as committer:
         with waiting_together(deliver, committer, lines_of(1)) as futures:
             committer.stop()
-            assert futures[0].result(timeout=5) == 0
+            assert futures[0].result(timeout=PATIENCE_SECONDS) == 0
         with pytest.raises(StoreUnreachable, match="stopping"):
             committer.commit(lines_of(2))
     assert numbers(deliver) == [99, 1]

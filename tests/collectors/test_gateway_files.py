@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
@@ -255,6 +256,45 @@ def test_a_truncated_gzip_is_an_error_after_everything_readable_is_stored(store,
     assert stored > 1000
     assert store.covered == [(at(0), at(stored - 1))]
     assert bare(read(store, write(whole))) == {"read": 3000, "stored": 3000 - stored, "duplicates": stored}
+
+
+def cut_before(content, end):
+    """Return a gzip of `content` that breaks off so that its first `end` bytes can be had."""
+    packer = zlib.compressobj(wbits=31)
+    return packer.compress(content[:end]) + packer.flush(zlib.Z_SYNC_FLUSH)
+
+
+@pytest.mark.parametrize(
+    ("broken", "said", "expected"),
+    [
+        pytest.param(cut_before(lines(1), 0), "not one whole line", {}, id="in front of a line"),
+        pytest.param(
+            cut_before(lines(1), 20),
+            "not one whole line",
+            {"read": 1, "dead_letters": 1},
+            id="within its first line",
+        ),
+        pytest.param(
+            cut_before(lines(1), -1), "1 line", {"read": 1, "stored": 1}, id="in front of its newline"
+        ),
+        pytest.param(
+            cut_before(lines(1, 2), -9),
+            "1 line",
+            {"read": 2, "stored": 1, "dead_letters": 1},
+            id="within its second line",
+        ),
+        pytest.param(
+            cut_before(lines(1, 2, 1), -1),
+            "3 lines",
+            {"read": 3, "stored": 3},
+            id="behind a line that came before",
+        ),
+    ],
+)
+def test_a_piece_of_a_line_is_no_line_of_a_truncated_gzip(store, write, broken, said, expected):
+    (reading,) = read_gateway_files(store, [write(broken)], source="gateway")
+    assert f"({said} could be read and stored before)" in str(reading.problem)
+    assert bare(reading.counts) == expected
 
 
 def test_a_gzip_damaged_in_the_middle_gives_what_lies_before_the_damage(store, write):

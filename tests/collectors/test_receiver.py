@@ -111,7 +111,7 @@ def test_what_the_sdk_exports_as_vllm_does_arrives(receiver, store, exporter):
 
 def post(url, body, content_type=PROTOBUF, **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.post(url, content=body, headers={"Content-Type": content_type, **named}, timeout=20)
+    return httpx.post(url, content=body, headers={"Content-Type": content_type, **named}, timeout=120)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_http_refusals_are_a_status_in_the_encoding_of_the_request(  # noqa: PLR
     ids="{}".format,
 )
 def test_other_http_requests(receiver, method, path, status):
-    response = httpx.request(method, f"http://{receiver.http_address}{path}")
+    response = httpx.request(method, f"http://{receiver.http_address}{path}", timeout=120)
     assert response.status_code == status
     assert "POST /v1/traces" in response.json()["message"]
 
@@ -323,7 +323,7 @@ def test_a_disk_that_is_full_is_unavailable():
 def raw_export(receiver, body, **settings):
     with grpc.insecure_channel(str(receiver.grpc_address)) as channel:
         call = channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
-        return call(body, timeout=20, **settings)
+        return call(body, timeout=120, **settings)
 
 
 @pytest.mark.parametrize(

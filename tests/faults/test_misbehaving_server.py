@@ -11,6 +11,7 @@ from collectors.gateway.files import ingest_gateway_files
 from collectors.otlp.committing import FORMAT
 from exporters.clickhouse import Writer, lines_of
 from exporters.spool import Spool
+from fairclock.cli.pipeline.store_link import StoreLink
 from fairclock.errors import StoreError, StoreReadOnly, StoreUnreachable
 from fairclock.model import Frame
 from fairclock.store import LineBatch, Query, batches, open_store
@@ -178,8 +179,8 @@ ERRORS = {
     "read only": StoreReadOnly,
     "no memory": StoreError,
     "too many parts": StoreError,
-    "store, then answer 500": StoreError,
-    "answer 504": StoreError,
+    "store, then answer 500": StoreUnreachable,
+    "answer 504": StoreUnreachable,
 }
 
 
@@ -238,6 +239,17 @@ def test_what_a_killed_writer_staged_does_not_stay(tmp_path, end):
             assert store.rows(Query(sql=kept)) == [(0,)]
     finally:
         server.close()
+
+
+@pytest.mark.parametrize("do", ["answer 504", "store, then answer 500", "no memory"])
+def test_a_command_that_starts_while_a_server_is_in_trouble_waits_for_it(server, do):
+    link = StoreLink(server.dsn)
+    server.behave(do, at="", times=1)
+    link.try_to_open()
+    assert server.misbehaved == 1
+    assert link.current is None
+    assert link.open().rows(Query(sql="SELECT 1")) == [(1,)]
+    link.close()
 
 
 def test_every_behaviour_is_tried():

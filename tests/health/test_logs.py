@@ -3,10 +3,11 @@
 import json
 import logging
 import re
+import warnings
 
 import pytest
 
-from fairclock.cli.logs import start_logging
+from fairclock.cli.logs import _QUIETED, start_logging
 
 PAIR = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|[^ ]*)')
 MESSAGES = [
@@ -24,8 +25,9 @@ MESSAGES = [
 def lines(capsys):
     root = logging.getLogger()
     before = root.handlers[:], root.level
-    quieted = {name: logging.getLogger(name).level for name in ("uvicorn", "httpx", "httpcore", "asyncio")}
+    quieted = {name: logging.getLogger(name).level for name in _QUIETED}
     yield lambda: capsys.readouterr().err.split("\n")[:-1]
+    logging.captureWarnings(False)
     root.handlers[:], root.level = before
     for name, level in quieted.items():
         logging.getLogger(name).setLevel(level)
@@ -84,3 +86,29 @@ def test_libraries_are_quiet_and_a_level_holds(lines):
     start_logging(level="warning")
     logging.getLogger("exporters").info("not seen")
     assert lines() == []
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_what_libraries_say_before_they_raise_is_not_said_twice(lines, form):
+    start_logging(form=form, level="debug")
+    for name in (
+        "urllib3.connectionpool",
+        "urllib3.util.retry",
+        "clickhouse_connect.driver._backend.http_sync",
+    ):
+        logging.getLogger(name).warning("Unexpected Http Driver Exception", exc_info=ConnectionError("reset"))
+        logging.getLogger(name).error("Insert producer error", exc_info=ConnectionError("reset"))
+    assert lines() == []
+
+
+def test_a_warning_of_a_library_is_a_line_like_any_other(lines):
+    start_logging(form="json")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        logging.captureWarnings(False)
+        start_logging(form="json")
+        warnings.warn("will go\nsoon", DeprecationWarning, stacklevel=1)
+    (line,) = lines()
+    fields = json.loads(line)
+    assert (fields["level"], fields["logger"]) == ("warning", "py.warnings")
+    assert "will go\nsoon" in fields["message"]

@@ -12,9 +12,11 @@ import json
 import httpx
 import pytest
 
+from exporters.spool import Spool
+from fairclock.model import Frame
 from tests.collectors.otlp_requests import good_span, json_of, request_of
 from tests.faults import traffic
-from tests.faults.processes import Restarted, eventually, free_port
+from tests.faults.processes import PATIENCE_SECONDS, Restarted, eventually, free_port
 from tests.sidecar.running import fairclock, figures
 
 SECRET = "Zq7xKryptonite"
@@ -85,6 +87,23 @@ def bodies():
     ]
 
 
+def leave_a_damaged_spool(folder):
+    """Leave frames of an earlier run that were not delivered, one of them spoiled by the disk."""
+    with Spool(folder, limit_bytes=1 << 30) as spool:
+        spool.append(
+            [
+                Frame(
+                    kind="gateway", format="nginx-json", source="gateway", generation="earlier", offset=number,
+                    payload=each + b"\n",
+                )
+                for number, each in enumerate([line(8, uri=f"/?{SECRET}60"), f"no line {SECRET}61".encode()])
+            ]
+        )  # fmt: skip
+    (segment,) = (folder / "segments").iterdir()
+    data = segment.read_bytes()
+    segment.write_bytes(data.replace(f"{SECRET}60".encode(), f"{SECRET}99".encode()))
+
+
 def holding(folder, *, but_not):
     """Return the files in `folder` that hold a secret, plain or compressed."""
     found = []
@@ -140,6 +159,8 @@ def site(tmp_path_factory):
         "--listen", f"127.0.0.1:{port}", folder=folder, port=here, FAIRCLOCK_TOKEN=token,
     )  # fmt: skip
     answers = []
+    leave_a_damaged_spool(folder / "sidecar")
+    assert holding(folder, but_not=()) != []
     try:
         up.start().wait_until_it_answers()
         sidecar.start().wait_until_it_answers()
@@ -153,6 +174,7 @@ def site(tmp_path_factory):
                         f"http://127.0.0.1:{address}/v1/traces?key={SECRET}50",
                         content=content,
                         headers={"Content-Type": kind, "Authorization": f"Bearer {SECRET}51"},
+                        timeout=PATIENCE_SECONDS,
                     )
                 )
         answers.append(
@@ -160,9 +182,10 @@ def site(tmp_path_factory):
                 f"http://127.0.0.1:{at}/v1/frames",
                 content=f"{SECRET}52",
                 headers={"Authorization": f"Bearer {SECRET}53"},
+                timeout=PATIENCE_SECONDS,
             )
         )
-        answers.append(httpx.get(f"http://127.0.0.1:{at}/{SECRET}54?{SECRET}55"))
+        answers.append(httpx.get(f"http://127.0.0.1:{at}/{SECRET}54?{SECRET}55", timeout=PATIENCE_SECONDS))
 
         def delivered():
             here, there = (figures(f"http://127.0.0.1:{each}") for each in (port, at))
@@ -171,7 +194,10 @@ def site(tmp_path_factory):
             return kept >= 2 * len(lines) and not waits
 
         eventually(delivered, what=lambda: up.said + sidecar.said)
-        metrics = [httpx.get(f"http://127.0.0.1:{each}/metrics").text for each in (port, at)]
+        metrics = [
+            httpx.get(f"http://127.0.0.1:{each}/metrics", timeout=PATIENCE_SECONDS).text
+            for each in (port, at)
+        ]
         sidecar.stop()
         (sent / "third.log").write_bytes(
             b"\n".join(each.replace(b"acme", b"third") for each in lines) + b"\n"
@@ -191,6 +217,12 @@ def site(tmp_path_factory):
 def test_no_file_holds_a_secret(site):
     folder, _, _ = site
     assert holding(folder, but_not=()) == []
+
+
+def test_a_damaged_segment_is_counted_and_nothing_of_it_is_kept(site):
+    folder, _, _ = site
+    (note,) = (folder / "sidecar" / "quarantine").iterdir()
+    assert note.read_text().startswith("a segment of ")
 
 
 def test_no_table_holds_a_secret(site):

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 ANSWERING = re.compile(r"answering on (\S+)")
 SPANS = re.compile(r"receiving OTLP spans: .*HTTP on (http\S+);")
 
@@ -105,7 +105,7 @@ class Running:
 
 def figures(url, **settings):
     """Return the figures at ``/metrics`` by their text before the value."""
-    text = httpx.get(f"{url}/metrics", **settings).text
+    text = httpx.get(f"{url}/metrics", timeout=PATIENCE_SECONDS, **settings).text
     lines = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
     return {name: float(value) for name, _, value in lines}
 

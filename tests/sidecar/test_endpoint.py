@@ -149,7 +149,7 @@ def test_only_a_few_bodies_are_held_at_a_time():
         with guard:
             inside += 1
             most = max(most, inside)
-        gate.wait(10)
+        gate.wait(60)
         with guard:
             inside -= 1
 

@@ -12,6 +12,7 @@ import pytest
 from tests.collectors.otlp_requests import good_span, request_of
 from tests.sidecar.running import (
     ANSWERING,
+    PATIENCE_SECONDS,
     SPANS,
     Running,
     environment,
@@ -92,13 +93,20 @@ def test_a_sidecar_needs_no_store_and_what_it_collects_arrives(site):
         with site.sidecar("--listen", "127.0.0.1:0", collectors=("gateway", "otlp")) as sidecar:
             body = request_of(*(good_span(number) for number in range(1, 21))).SerializeToString()
             headers = {"Content-Type": "application/x-protobuf"}
-            assert httpx.post(sidecar.says(SPANS)[1], content=body, headers=headers).status_code == 200
+            assert (
+                httpx.post(
+                    sidecar.says(SPANS)[1], content=body, headers=headers, timeout=PATIENCE_SECONDS
+                ).status_code
+                == 200
+            )
             eventually(lambda: stored(site.url, "gateway") == 200, what=lambda: sidecar.said + up.said)
             eventually(lambda: stored(site.url, "engine") == 20, what=lambda: sidecar.said + up.said)
-            own = figures(sidecar.says(ANSWERING)[1])
-            assert own["fairclock_forwarded_frames_total"] >= 2
-            assert own["fairclock_forwarding"] == 1
-            assert own["fairclock_tail_lines_total"] == 201
+            own = sidecar.says(ANSWERING)[1]  # it hears of it after the other side has stored it
+            eventually(
+                lambda: figures(own)["fairclock_forwarded_frames_total"] >= 2, what=lambda: sidecar.said
+            )
+            eventually(lambda: figures(own)["fairclock_tail_lines_total"] == 201, what=lambda: sidecar.said)
+            assert figures(own)["fairclock_forwarding"] == 1
             assert sidecar.stop() == 0
             assert "level=" not in sidecar.said
         now = figures(site.url)
@@ -177,10 +185,13 @@ def test_a_store_that_is_away_keeps_nothing_from_being_collected(site):
         now = figures(url)
         assert now["fairclock_spool_frames"] > 0
         assert now["fairclock_spool_oldest_unsent_seconds"] > 0
-        assert httpx.get(f"{url}/healthz").status_code == 200
-        assert httpx.get(f"{url}/readyz").status_code == 200
+        assert httpx.get(f"{url}/healthz", timeout=PATIENCE_SECONDS).status_code == 200
+        assert httpx.get(f"{url}/readyz", timeout=PATIENCE_SECONDS).status_code == 200
         from_a_sidecar = httpx.post(
-            f"{url}/v1/frames", content=b"", headers={"Authorization": f"Bearer fct_{'0' * 8}_{'A' * 43}"}
+            f"{url}/v1/frames",
+            content=b"",
+            headers={"Authorization": f"Bearer fct_{'0' * 8}_{'A' * 43}"},
+            timeout=PATIENCE_SECONDS,
         )
         assert from_a_sidecar.status_code == 503
         assert up.stop() == 0
@@ -272,7 +283,7 @@ def test_what_cannot_be_is_one_sentence(tmp_path, words, said):
         env=environment(XDG_DATA_HOME=str(tmp_path)),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")

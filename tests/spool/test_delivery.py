@@ -154,25 +154,25 @@ def test_the_age_of_the_oldest_and_what_waits_are_told(tmp_path):
 def test_a_reader_wakes_when_enough_is_there(tmp_path):
     with opened(tmp_path) as spool, ThreadPoolExecutor(1) as pool:
         begin = spool.position
-        future = pool.submit(spool.wait, begin, timeout_seconds=30, at_least_bytes=250)
+        future = pool.submit(spool.wait, begin, timeout_seconds=60, at_least_bytes=250)
         spool.append([good_frame(0)])
         assert not future.done()
         spool.append([good_frame(1)])
-        future.result(timeout=10)
+        future.result(timeout=60)
 
 
 def test_a_reader_that_is_interrupted_or_whose_spool_closes_wakes(tmp_path):
     stop = threading.Event()
     with opened(tmp_path) as spool, ThreadPoolExecutor(2) as pool:
-        waits = pool.submit(spool.wait, spool.position, timeout_seconds=30, interrupted=stop.is_set)
-        stays = pool.submit(spool.wait, spool.position, timeout_seconds=30)
+        waits = pool.submit(spool.wait, spool.position, timeout_seconds=60, interrupted=stop.is_set)
+        stays = pool.submit(spool.wait, spool.position, timeout_seconds=60)
         stop.set()
         spool.wake()
-        waits.result(timeout=10)
+        waits.result(timeout=60)
         assert not stays.done()
         spool.close()
-        stays.result(timeout=10)
-        spool.wait(spool.position, timeout_seconds=30)
+        stays.result(timeout=60)
+        spool.wait(spool.position, timeout_seconds=60)
 
 
 def test_a_closed_spool_takes_nothing(tmp_path):

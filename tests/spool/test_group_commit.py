@@ -8,6 +8,7 @@ import pytest
 from exporters.spool import disk
 from exporters.spool.group_commit import Entry, GroupCommit
 from fairclock.errors import SpoolUnavailable
+from tests.faults.processes import PATIENCE_SECONDS, eventually
 from tests.spool.factories import good_frame, offsets, opened, waiting
 
 
@@ -24,7 +25,7 @@ class Gate:
     def sync(self, descriptor):
         self.calls += 1
         self.entered.set()
-        assert self.open.wait(10)
+        assert self.open.wait(PATIENCE_SECONDS)
         self._sync(descriptor)
 
 
@@ -36,11 +37,7 @@ def gate(monkeypatch):
 
 
 def until(condition):
-    for _ in range(2000):
-        if condition():
-            return
-        threading.Event().wait(0.005)
-    raise AssertionError("it did not happen within ten seconds")
+    eventually(condition, what=lambda: "it did not happen", every=0.005)
 
 
 @pytest.fixture
@@ -63,13 +60,13 @@ def test_all_who_come_during_a_sync_share_the_next(spool, gate):
             gate.open.clear()
             gate.entered.clear()
             first = pool.submit(spool.append, [good_frame(base)])
-            assert gate.entered.wait(10)
+            assert gate.entered.wait(PATIENCE_SECONDS)
             others = [pool.submit(spool.append, [good_frame(base + number)]) for number in range(1, 65)]
             until(lambda: len(spool._commits._waiting) == 64)
             assert not any(future.done() for future in (first, *others))
             gate.open.set()
             for future in (first, *others):
-                future.result(timeout=10)
+                future.result(timeout=PATIENCE_SECONDS)
     assert gate.calls == 20, "650 appends in ten rounds"
     assert sorted(offsets(waiting(spool))[1:]) == list(range(650))
 
@@ -78,11 +75,11 @@ def test_nobody_is_answered_before_the_sync(spool, gate):
     gate.open.clear()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(spool.append, [good_frame(1)])
-        assert gate.entered.wait(10)
+        assert gate.entered.wait(PATIENCE_SECONDS)
         assert not future.done()
         assert offsets(waiting(spool)) == [0], "what is not safe is not read either"
         gate.open.set()
-        future.result(timeout=10)
+        future.result(timeout=PATIENCE_SECONDS)
     assert offsets(waiting(spool)) == [0, 1]
 
 
@@ -117,7 +114,7 @@ def test_a_leader_that_fails_in_an_unforeseen_way_leaves_nobody_waiting_or_decei
     def write(entries):
         groups.append(len(entries))
         entered.set()
-        assert proceed.wait(10)
+        assert proceed.wait(PATIENCE_SECONDS)
         if len(groups) == 2:
             raise ZeroDivisionError
         for each in entries:
@@ -126,12 +123,12 @@ def test_a_leader_that_fails_in_an_unforeseen_way_leaves_nobody_waiting_or_decei
     commits = GroupCommit(write)
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(commits.commit, entry())
-        assert entered.wait(10)
+        assert entered.wait(PATIENCE_SECONDS)
         others = [pool.submit(commits.commit, entry()) for _ in range(3)]
         until(lambda: len(commits._waiting) == 3)
         proceed.set()
-        assert first.result(timeout=10) is None
-        errors = {type(future.exception(timeout=10)) for future in others}
+        assert first.result(timeout=PATIENCE_SECONDS) is None
+        errors = {type(future.exception(timeout=PATIENCE_SECONDS)) for future in others}
     assert errors == {ZeroDivisionError, SpoolUnavailable}
     commits.commit(entry())
     assert groups == [1, 3, 1]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporters.spool import Position, Spool
+from exporters.spool import Position, Spool, quarantine
 from exporters.spool.records import END_BYTES, HEADER_BYTES, body_of, encode_frame
 from exporters.spool.segments import HEAD_BYTES, head
 from fairclock.errors import SpoolError, SpoolUnavailable
@@ -150,7 +150,7 @@ def test_damage_in_a_body_costs_that_frame_alone(tmp_path, three_segments):
     assert (statistics.quarantined_segments, statistics.quarantined_bytes) == (1, record_bytes(lost))
 
 
-def test_a_damaged_segment_goes_to_quarantine_when_the_rest_was_delivered_and_stays_counted(
+def test_of_a_damaged_segment_a_note_stays_when_the_rest_was_delivered_and_it_stays_counted(
     tmp_path, three_segments, caplog
 ):
     original, held = three_segments
@@ -166,13 +166,17 @@ def test_a_damaged_segment_goes_to_quarantine_when_the_rest_was_delivered_and_st
         assert f"damaged ({damaged} bytes at" in caplog.text
         spool.acknowledge(position)
         assert spool.statistics(0).quarantined_bytes == damaged
-    assert quarantined(directory)[0].read_bytes() == data
+    (note,) = quarantined(directory)
+    assert note.read_text().startswith(f"a segment of {len(data)} bytes; not readable: {damaged} bytes at ")
+    assert b"time" in data
+    assert b"time" not in note.read_bytes()
     with opened(directory) as spool:
         statistics = spool.statistics(0)
         assert (statistics.quarantined_segments, statistics.quarantined_bytes) == (1, damaged)
 
 
-def test_quarantine_is_bounded_and_the_oldest_goes_first(tmp_path):
+def test_quarantine_is_bounded_and_the_oldest_goes_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(quarantine, "_MOST_NOTES", 2)
     directory = tmp_path / "spool"
     filled(directory, 60)
     paths = segments(directory)
@@ -180,9 +184,20 @@ def test_quarantine_is_bounded_and_the_oldest_goes_first(tmp_path):
         data = bytearray(path.read_bytes())
         data[HEAD_BYTES] ^= 1
         path.write_bytes(data)
-    with opened(directory, limit_bytes=5 * paths[0].stat().st_size) as spool:
+    with opened(directory) as spool:
         spool.acknowledge(spool.read(spool.position, max_bytes=1 << 30)[1])
-        assert [path.name[:20] for path in quarantined(directory)] == [paths[3].stem]
+        assert [path.name[:20] for path in quarantined(directory)] == [path.stem for path in paths[2:4]]
+        assert spool.statistics(0).quarantined_segments == 2
+
+
+def test_a_segment_that_a_kill_left_in_quarantine_as_it_was_is_emptied(tmp_path):
+    (tmp_path / "quarantine").mkdir(parents=True)
+    left = tmp_path / "quarantine" / "00000000000000000003.17-damaged"
+    left.write_bytes(b"a line with a secret")
+    with opened(tmp_path) as spool:
+        statistics = spool.statistics(0)
+    assert (statistics.quarantined_segments, statistics.quarantined_bytes) == (1, 17)
+    assert b"secret" not in left.read_bytes()
 
 
 @pytest.mark.parametrize("which", [0, 1])

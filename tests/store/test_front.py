@@ -85,7 +85,7 @@ def test_the_front_wants_the_token_of_the_folder(dsn, tmp_path):
         assert stat.S_IMODE(note_file.stat().st_mode) == 0o600
         note = json.loads(note_file.read_text())
         for token, status in (("", 403), ("wrong", 403), (note["token"], 200)):
-            connection = http.client.HTTPConnection("127.0.0.1", note["port"], timeout=20)
+            connection = http.client.HTTPConnection("127.0.0.1", note["port"], timeout=60)
             connection.request("POST", "/", b"SELECT 1", {"Authorization": f"Bearer {token}"})
             answer = connection.getresponse()
             assert (answer.status, answer.read() == b"1\n") == (status, status == 200)

@@ -20,7 +20,7 @@ from tests.syslog.test_receiver import Delivered
 from tests.tailing.rig import compress, imported, shift
 
 pytestmark = pytest.mark.integration
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 
 
 class Nginx:
@@ -44,7 +44,7 @@ class Nginx:
             stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}")
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=PATIENCE_SECONDS)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             with contextlib.suppress(httpx.ConnectError):

@@ -16,7 +16,8 @@ from tests.tailing.following import LIMIT_BYTES
 from tests.tailing.rig import Written, compress, imported, line, rows_of
 
 ROOT = Path(__file__).parents[2]
-WAIT_SECONDS = 120
+WAIT_SECONDS = 300
+LINES_A_KILL = 2_000
 
 
 class Gateway(threading.Thread):
@@ -27,16 +28,35 @@ class Gateway(threading.Thread):
         self.log = Written(path)
         self.random = random.Random(seed)
         self.written = [b""]
-        self.stop = threading.Event()
+        self.changed = threading.Condition()
+        self.allowed = self.number = 0
+        self.ended = False
         self.failure = None
+
+    def allow(self, count):
+        """Let it write so many lines more: a machine that starts programs slowly has no more to read than another."""
+        with self.changed:
+            self.allowed += count
+            self.changed.notify_all()
+
+    def finish(self):
+        """End it once it has written what it may."""
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+    def _goes_on(self):
+        with self.changed:
+            self.changed.wait_for(lambda: self.ended or self.number < self.allowed)
+        time.sleep(self.random.uniform(0, 0.01))
+        return self.number < self.allowed
 
     def run(self):
         try:
-            number = 0
-            while not self.stop.wait(self.random.uniform(0, 0.01)):
+            while self._goes_on():
                 for _ in range(self.random.randint(1, 60)):
-                    number += 1
-                    again = b"".join([line(number) + b"\n"] * self.random.choice([1, 1, 1, 2, 3]))
+                    self.number += 1
+                    again = b"".join([line(self.number) + b"\n"] * self.random.choice([1, 1, 1, 2, 3]))
                     at = self.random.randint(0, len(again))
                     self.write(again[:at])
                     self.write(again[at:])
@@ -99,20 +119,23 @@ def test_kills_lose_nothing_and_double_nothing(tmp_path, kills):
     gateway = Gateway(path, seed=kills)
     gateway.start()
     for _ in range(kills):
+        gateway.allow(LINES_A_KILL)
         process = start(path, tmp_path)
         time.sleep(choose.uniform(0, 0.3))
         process.kill()
         process.wait()
-    gateway.stop.set()
+    gateway.finish()
     gateway.join(WAIT_SECONDS)
+    assert not gateway.is_alive()
     assert gateway.failure is None
     expected = imported(*gateway.written)
     process = start(path, tmp_path)
     deadline = time.monotonic() + WAIT_SECONDS
     try:
-        caught_up = False
+        caught_up, patience_seconds = False, 1.0
         while not caught_up and time.monotonic() < deadline:
-            time.sleep(1)
+            time.sleep(patience_seconds)  # longer and longer: a slow machine must come to read something
+            patience_seconds *= 1.5
             process.kill()
             process.wait()
             counts = delivered(tmp_path)

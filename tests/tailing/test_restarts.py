@@ -147,6 +147,67 @@ def test_a_log_that_is_gone_when_the_tail_comes_back_is_lost_and_leaves_a_gap(ri
     assert caplog.text == ""
 
 
+def compress_to_the_second(log):
+    squeezed = compress(log.rotate())
+    os.utime(squeezed, (int(squeezed.stat().st_mtime),) * 2)
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+@pytest.mark.parametrize(
+    "rotate",
+    [*ROTATIONS.values(), compress_to_the_second],
+    ids=[*ROTATIONS, "compressed by what keeps whole seconds"],
+)
+def test_a_log_that_was_seen_and_not_delivered_is_found_again_and_not_lost(rig, log, caplog, rotate, end):
+    rig.refuse()
+    log.write(lines(1, 2))
+    rig.poll()
+    getattr(rig, end)()
+    rig.refusing = None
+    log.write(lines(3))
+    rotate(log)
+    log.write(lines(8, 9))
+    rig.start().settle()
+    arrived(rig, 1, 2, 3, 8, 9)
+    assert rig.tail.statistics().lost_files == 0
+    assert "lost" not in caplog.text
+
+
+def lost_unseen(rig, caplog):
+    """Check that lines 8 and 9 arrived, and that 1 and 2 are told as lost."""
+    arrived(rig, 8, 9)
+    assert rig.tail.statistics().lost_files == 1
+    assert f"at least {len(lines(1, 2))} bytes, is lost" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "destroy",
+    [lambda log: log.rotate().unlink(), lambda log: log.truncate()],
+    ids=["deleted", "truncated"],
+)
+def test_a_log_that_was_seen_and_was_gone_before_it_could_be_delivered_is_lost(rig, log, caplog, destroy):
+    rig.refuse()
+    log.write(lines(1, 2))
+    rig.poll().stop()
+    destroy(log)
+    log.write(lines(8, 9))
+    rig.refusing = None
+    rig.start().settle()
+    lost_unseen(rig, caplog)
+
+
+def test_a_log_that_was_truncated_while_it_waited_to_be_read_is_lost(rig, log, caplog):
+    rig.refuse()
+    log.write(lines(1, 2))
+    rig.poll()
+    rig.tail._undelivered.clear()  # as if it had not come to its turn yet
+    log.truncate()
+    log.write(lines(8, 9))
+    rig.refusing = None
+    rig.settle()
+    lost_unseen(rig, caplog)
+
+
 def test_a_rotated_log_compressed_in_a_way_that_cannot_be_read_is_named_and_leaves_a_gap(rig, log, caplog):
     log.write(lines(1, 2))
     rig.poll().stop()

@@ -372,6 +372,29 @@ def test_a_file_that_fails_is_found_again(rig, log, caplog, monkeypatch, number)
     assert rig.tail.statistics().lost_files == 0
 
 
+def test_a_rotated_file_that_fails_leaves_a_gap_until_it_was_read(rig, log, monkeypatch):
+    log.write(lines(1, 3))
+    rig.poll()
+    log.write(lines(4, 6))
+    failing, read_at, held = [True], PlainContent.read_at, rig.path.stat().st_ino
+
+    def fail(content, offset, size):
+        if failing[0] and content.stat().st_ino == held:
+            raise OSError(errno.EIO, "Input/output error")
+        return read_at(content, offset, size)
+
+    monkeypatch.setattr(PlainContent, "read_at", fail)
+    log.rotate()
+    log.write(lines(8, 9))
+    rig.poll()
+    arrived(rig, 1, 3, 8, 9)
+    assert rig.covered == [(1, 3), (8, 9)]
+    failing[0] = False
+    rig.poll()
+    arrived(rig, 1, 3, 8, 9, 4, 6)
+    assert rig.covered == [(1, 6), (8, 9)]
+
+
 def test_a_rotated_file_that_fails_costs_no_other_log(rig, log, monkeypatch):
     log.write(lines(1))
     rig.poll().stop()

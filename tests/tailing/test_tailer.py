@@ -199,6 +199,6 @@ def test_it_runs_until_it_is_stopped(rig, log):
     thread = threading.Thread(target=rig.tail.run, args=(stop,), kwargs={"now_us": lambda: rig.now_us})
     thread.start()
     log.write(lines(2))
-    thread.join(20)
+    thread.join(60)
     assert not thread.is_alive()
     assert rig.rows == imported(lines(1, 2))

@@ -133,7 +133,7 @@ def test_one_thread_reads_and_the_others_do_not_wait_for_it():
     def read():
         if listed.reads:
             reading.set()
-            assert go_on.wait(10)
+            assert go_on.wait(60)
         listed.reads += 1
         return [token]
 
@@ -143,7 +143,7 @@ def test_one_thread_reads_and_the_others_do_not_wait_for_it():
     listed.now += 60
     slow = threading.Thread(target=keyring.find, args=[text])
     slow.start()
-    assert reading.wait(10)
+    assert reading.wait(60)
     assert keyring.find(text) == token
     go_on.set()
     slow.join()

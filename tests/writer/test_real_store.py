@@ -55,6 +55,7 @@ def test_what_is_received_and_tailed_ends_up_in_the_store_once(tmp_path, dsn):
                     f"http://{receiver.http_address}/v1/traces",
                     content=request.SerializeToString(),
                     headers={"Content-Type": "application/x-protobuf"},
+                    timeout=60,
                 )
                 assert answer.status_code == 200
             spool.append([frame])

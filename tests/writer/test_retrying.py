@@ -198,3 +198,13 @@ def test_halves_that_had_to_be_are_not_put_together_again(bench):
     bench.run_for(60)
     assert [len(batch.lines) for batch in bench.store.batches][:3] == [3_000, 1_500, 750]
     assert bench.store.lines == {*rows, b"another"}
+
+
+def test_what_the_store_may_have_is_handed_over_again_as_it_was(bench):
+    """By its lines a store knows a batch again; with more in it, it would be another."""
+    bench.append(b"first")
+    bench.store.failures = [AWAY] * 3
+    bench.run_for(6)
+    bench.append(b"second")
+    bench.run_for(60)
+    assert [batch.lines for batch in bench.store.batches] == [[b"first"]] * 4 + [[b"second"]]

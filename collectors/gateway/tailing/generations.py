@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _QUIET_LOOKS = 2
 _HASH_BYTES = 8
+_LOOK_BYTES = 1 << 20
 
 
 class Severed(Exception):  # noqa: N818 - something that happens to logs, handled by whoever follows the log
@@ -82,7 +83,7 @@ class Generation:
         self.device = self.inode = self.largest_size = self.mtime_ns = 0
         self.numbering = numbering or Numbering()
         self._prints = prints or Prints()
-        self._head = self._tail = b""
+        self._head = self._tail = self._unread_head = b""
         self._looked = 0
         self._looked_at: tuple[int, int] | None = None
         self.content: Content | None = None
@@ -96,7 +97,9 @@ class Generation:
 
     @property
     def prints(self) -> Prints:
-        """Return what the generation is recognised by."""
+        """Return what the generation is recognised by; where nothing was read yet, how its file was seen to begin."""
+        if self.offset == 0 and self._unread_head:
+            return Prints(head=Print.of(self._unread_head))
         return self._prints
 
     def is_file(self, stat: os.stat_result) -> bool:
@@ -109,11 +112,14 @@ class Generation:
 
     def attach(self, name: str, content: Content) -> bool:
         """Go on in `content` if it begins with all that was read; return whether it does."""
-        found = self._prints.found_in(content)
+        found = self.prints.found_in(content)
         if found is None:
             return False
         self.release()
-        self._head, self._tail = found
+        if self.offset:
+            self._head, self._tail = found
+        else:
+            self._unread_head = found[0]
         self.name, self.state = name, State.FOLLOWED
         self._hold(content)
         if self.numbering.index.is_empty:
@@ -172,6 +178,28 @@ class Generation:
         if self.content is not None and self.content.grows:
             self.largest_size = max(self.largest_size, stat.st_size)
 
+    def glimpse(self) -> None:
+        """Remember how a file begins of which nothing could be delivered yet, to know it again elsewhere."""
+        if self.content is None or self.offset or len(self._unread_head) == PRINT_BYTES:
+            return
+        head = self.content.read_at(0, PRINT_BYTES).rstrip(
+            b"\0"
+        )  # NULs may be bytes on their way to the disk
+        if len(head) > len(self._unread_head) and head.startswith(self._unread_head):
+            self._unread_head = head
+            self.note(self.content.stat())
+
+    def has_lines_behind(self, offset: int) -> bool:
+        """Return whether there is a whole line from `offset` on, or may be one."""
+        content = self.content
+        if content is None or not content.grows:
+            return content is not None
+        try:
+            window = content.read_at(offset, _LOOK_BYTES)
+        except OSError:
+            return True
+        return len(window) == _LOOK_BYTES or b"\n" in window
+
     def release(self) -> None:
         """Let the file go."""
         if self.content is not None:
@@ -195,6 +223,10 @@ class Generation:
         self.release()
         self.state = State.FINISHED
         self.numbering = Numbering()
+
+    def look_again(self) -> None:
+        """Take the file for changed: reading it failed, and that may pass without a change of it."""
+        self._looked_at = None
 
     def is_news(self) -> bool:
         """Return whether the file may have changed since it was last read to its end.
@@ -260,6 +292,8 @@ class Generation:
     def _still_holds(self, content: Content) -> bool:
         if not content.grows:
             return True
+        if self.offset == 0:
+            return content.read_at(0, len(self._unread_head)) == self._unread_head
         return (
             content.read_at(0, len(self._head)) == self._head
             and content.read_at(self.offset - len(self._tail), len(self._tail)) == self._tail

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import math
 import os
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,10 @@ from collectors.gateway.tailing.earlier_files import earlier_files, file_key
 from collectors.gateway.tailing.generations import Generation, Severed, State
 from collectors.gateway.tailing.records import LogRecord
 from collectors.gateway.tailing.restoring import record_of
+from collectors.gateway.tailing.shared_coverage import LogCoverage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from collectors.gateway.tailing.contents import Content
     from collectors.gateway.tailing.earlier_files import EarlierFile, FileKey
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _US_PER_SECOND = 1_000_000
+_NS_PER_SECOND = 1_000_000_000
 LINGER_SECONDS = 600
 """How long a renamed file is kept open after its last line: a writer told to reopen it may take a while."""
 DELETED_LINGER_SECONDS = 60
@@ -53,9 +56,12 @@ class FollowedLog:
         is_held: Callable[[os.stat_result], bool],
         now_us: int,
         generations: Sequence[Generation] | None = None,
+        coverage: LogCoverage | None = None,
     ) -> None:
         """Take up `generations`, which a checkpoint knew; None where the log was never followed."""
         self.path = path
+        self.coverage = coverage or LogCoverage()
+        self._is_shut = False
         self.since_ns = since_ns
         self.generations = list(generations or ())
         self._shown: os.stat_result | None = None
@@ -66,9 +72,9 @@ class FollowedLog:
         self._complaints: dict[str, str] = {}
         self._scanned_us: int | None = None
         self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
-        # Rotated files that were last written before this are of no interest.
+        # Rotated files that were last written before this are of no interest; what compresses may keep whole seconds.
         wanted_ns = [each.mtime_ns for each in self.generations if each.state is State.WANTED]
-        self._floor_ns = min([since_ns, *wanted_ns])
+        self._floor_ns = min([since_ns, *(each - each % _NS_PER_SECOND for each in wanted_ns)])
 
     @property
     def is_missing(self) -> bool:
@@ -90,14 +96,30 @@ class FollowedLog:
             path=self.path,
             since_ns=self.since_ns,
             generations=tuple(map(record_of, self.generations)),
+            coverage=self.coverage,
         )
+
+    def unread_from_us(self, readings: Mapping[Generation, Reading]) -> float:
+        """Return from which event time on the log is not read once `readings` are delivered; infinity: to its end."""
+        known_us = -math.inf if self.coverage.through_us is None else self.coverage.through_us
+        for generation in self.generations:
+            reading = readings.get(generation)
+            end, through_us = (
+                (generation.offset, generation.through_us)
+                if reading is None
+                else (reading.end, reading.through_us)
+            )
+            is_wanted = generation.state is State.WANTED and generation.largest_size > 0
+            if is_wanted or generation.has_lines_behind(end):
+                return known_us if through_us is None else through_us
+        return known_us if self._is_shut else math.inf
 
     def close(self) -> None:
         """Let all files go."""
         for generation in self.generations:
             generation.release()
 
-    def look(self, now_us: int) -> None:
+    def look(self, now_us: int, *, may_give_up: bool = True) -> None:
         """Notice what became of the files since the last look; reads no lines."""
         try:
             shown = os.stat(self.path)  # noqa: PTH116 - the path as it was given
@@ -111,22 +133,34 @@ class FollowedLog:
                 generation.quiet_since_us = now_us
         if shown is not None and all(each.retired for each in self.followed):
             self._arrived(shown, now_us)
+        for generation in self.followed:
+            self._glimpse(generation)
         if self._scanned_us is None or not 0 <= now_us - self._scanned_us < SCAN_SECONDS * _US_PER_SECOND:
             self._scan(now_us)
-        self._give_up(now_us)
+        if may_give_up:
+            self._give_up(now_us)
+
+    def _glimpse(self, generation: Generation) -> None:
+        try:
+            generation.glimpse()
+        except OSError as error:
+            self._complain(generation.name, str(error.strerror))
 
     def _arrived(self, shown: os.stat_result, now_us: int) -> None:
         """Take the file that the log's name leads to and that is none of those followed."""
+        self._is_shut = False
         if self._is_held(shown):
             return
         try:
             content = open_plain(self.path)
         except Unreadable as problem:
+            self._is_shut = True
             self._complain(self.path, str(problem))
             return
         try:
             self._begin_with(content, now_us)
         except OSError as error:
+            self._is_shut = True
             self._let_go(self.path, content, error)
         else:
             self._complaints.pop(self.path, None)
@@ -140,7 +174,12 @@ class FollowedLog:
         if self._taken_up(self.path, content) is not None:
             return
         before = self.generations[-1] if self.generations else None
-        if before is not None and before.content is not None and before.prints.found_in(content):
+        if (
+            before is not None
+            and before.content is not None
+            and before.offset
+            and before.prints.found_in(content)
+        ):
             # A copy took the place of the file: what was read of the one was read of the other.
             self.generations.append(before.fork(self.path, content))
             return
@@ -159,7 +198,7 @@ class FollowedLog:
             if generation.content is not None:
                 continue
             same_file = generation.is_file(stat)
-            if generation.offset == 0:
+            if generation.prints.head.length == 0:
                 if generation.state is State.WANTED and same_file:
                     generation.begin(name, content)
                     return generation
@@ -178,7 +217,7 @@ class FollowedLog:
         fresh = Generation(name=generation.name, content=content)
         fresh.retired, fresh.quiet_since_us = generation.retired, now_us
         self.generations.insert(self.generations.index(generation) + 1, fresh)
-        if generation.offset == 0:
+        if generation.prints.head.length == 0:
             self.generations.remove(generation)
         self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
         self._judged = {key: copied for key, copied in self._judged.items() if copied is not generation}
@@ -260,6 +299,7 @@ class FollowedLog:
                 return self.read(source=source, log_format=log_format, now_us=now_us)
             except OSError as error:
                 self._complain(generation.name, str(error.strerror))
+                generation.look_again()
                 if error.errno == errno.ESTALE:  # replaced on its server by another machine
                     generation.sever().close()
                     self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
@@ -276,11 +316,12 @@ class FollowedLog:
         generation.finish()
 
     def _go_on_from_before(self, generation: Generation) -> None:
-        """Let event time go on from the generation before, which is read to its end by now."""
+        """Let event time go on from the generation before, where that is read to its end by now: its file may fail."""
         at = self.generations.index(generation)
         if generation.follows and generation.offset == 0 and generation.through_us is None and at > 0:
             before = self.generations[at - 1]
-            if before.state is not State.WANTED and not before.given_up:
+            is_read = before.state is not State.WANTED and not before.has_lines_behind(before.offset)
+            if is_read and not before.given_up:
                 generation.through_us = before.through_us
 
     def _is_over(self, generation: Generation, now_us: int) -> bool:
@@ -300,6 +341,7 @@ class FollowedLog:
         if content.ended_early() and not generation.given_up:
             generation.given_up = True
             self.lost += 1
+            self.coverage = self.coverage.without(generation.through_us, now_us)
             _LOG.warning(
                 "%s breaks off: what was in it after %d bytes is lost", generation.name, generation.offset
             )
@@ -309,12 +351,12 @@ class FollowedLog:
         """End the search for what was not found, and forget what ended long ago."""
         if now_us >= self._search_until_us:
             for generation in [each for each in self.generations if each.state is State.WANTED]:
-                self._lose(generation)
+                self._lose(generation, now_us)
         finished = [each for each in self.generations if each.state is State.FINISHED]
         for generation in finished[:-_MOST_FINISHED]:
             self.generations.remove(generation)
 
-    def _lose(self, generation: Generation) -> None:
+    def _lose(self, generation: Generation, now_us: int) -> None:
         unread = generation.largest_size - generation.offset
         generation.finish()
         generation.given_up = True
@@ -322,6 +364,7 @@ class FollowedLog:
             _LOG.info("%s: all that was seen of it was read before it was gone", generation.name)
             return
         self.lost += 1
+        self.coverage = self.coverage.without(generation.through_us, now_us)
         _LOG.warning(
             "%s: a file of which %d bytes were read is nowhere to be found; %s is lost, and no time is covered for it",
             self.path,

@@ -37,7 +37,7 @@ class Print:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prints:
-    """The two prints of a generation of which `offset` bytes were read."""
+    """The two prints of a generation of which `offset` bytes were read; the first may be known before any were."""
 
     offset: int = 0
     head: Print = Print()
@@ -46,9 +46,9 @@ class Prints:
     def found_in(self, content: Content) -> tuple[bytes, bytes] | None:
         """Return the printed bytes of `content` if it begins with all that was read, else None.
 
-        A generation of which nothing was read is found nowhere.
+        A generation of which nothing was ever seen is found nowhere.
         """
-        if self.offset == 0:
+        if self.head.length == 0:
             return None
         head = content.read_at(0, self.head.length)
         if not self.head.matches(head):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from collectors.gateway.tailing.prints import Print, Prints
+from collectors.gateway.tailing.shared_coverage import LogCoverage
 
 if TYPE_CHECKING:
     from collectors.gateway.tailing.key_index import Stored
+    from collectors.gateway.tailing.shared_coverage import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,19 +71,26 @@ class GenerationRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogRecord:
-    """One log: since when it is followed, and its generations, oldest first."""
+    """One log: since when it is followed, its generations, oldest first, and what it covers beside other logs."""
 
     path: str
     since_ns: int
     generations: tuple[GenerationRecord, ...] = ()
+    coverage: LogCoverage = field(default_factory=LogCoverage)
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
         """Read what `to_json` wrote; raises `KeyError`, `TypeError` or `ValueError` for anything else."""
+        through_us = value.get("through_us")
         return cls(
             path=str(value["path"]),
             since_ns=int(value["since_ns"]),
             generations=tuple(map(GenerationRecord.from_json, value["generations"])),
+            coverage=LogCoverage(
+                through_us=None if through_us is None else int(through_us),
+                held=_spans(value.get("held", [])),
+                gaps=_spans(value.get("gaps", [])),
+            ),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -90,4 +99,11 @@ class LogRecord:
             "path": self.path,
             "since_ns": self.since_ns,
             "generations": [each.to_json() for each in self.generations],
+            "through_us": self.coverage.through_us,
+            "held": self.coverage.held,
+            "gaps": self.coverage.gaps,
         }
+
+
+def _spans(value: list[list[int]]) -> tuple[Span, ...]:
+    return tuple((int(start), int(end)) for start, end in value)

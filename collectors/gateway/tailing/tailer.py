@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import TYPE_CHECKING, Self
 
 from collectors.gateway.tailing.checkpoints import CheckpointFile
 from collectors.gateway.tailing.logs import FollowedLog
 from collectors.gateway.tailing.patterns import Patterns
 from collectors.gateway.tailing.restoring import restored
+from collectors.gateway.tailing.shared_coverage import Share, Told, told
 from collectors.gateway.tailing.statistics import TailStatistics
 from fairclock.errors import SpoolError, StoreError
 
@@ -69,7 +71,8 @@ class Tailer:
             raise
         self._logs: dict[str, FollowedLog] = {}
         self._expanded_us: int | None = None
-        self._undelivered: list[tuple[Generation, Reading]] = []
+        self._undelivered: list[tuple[FollowedLog, Generation, Reading]] = []
+        self._told = Told()
         self._retry_us = 0
         self._retry_after_us = _FIRST_RETRY_US
         self._paused = ""
@@ -110,10 +113,11 @@ class Tailer:
         """Look at all logs once, read and deliver what is there up to a few MB; return whether any was."""
         self._expand(now_us)
         for log in self._logs.values():
-            log.look(now_us)
+            log.look(now_us, may_give_up=not self._undelivered)
         if not self._undelivered:
             self._gather(now_us)
-        delivered = bool(self._undelivered) and self._try_to_deliver(now_us)
+            self._told = self._to_be_told()
+        delivered = bool(self._undelivered or self._told.frames) and self._try_to_deliver(now_us)
         if self._saved_us is None or not 0 <= now_us - self._saved_us < _CHECKPOINT_EVERY_US:
             self._saved_us = now_us
             self._save()
@@ -158,6 +162,7 @@ class Tailer:
                 and path not in paths
                 and not any(log.followed)
                 and not log.is_searching(now_us)
+                and not log.coverage.held
             ):
                 del self._logs[path]
                 self._lost += log.lost
@@ -165,16 +170,22 @@ class Tailer:
     def _followed(self, path: str, now_us: int) -> FollowedLog:
         record = self._known.pop(path, None)
         if record is not None:
-            since_ns, generations = (
+            since_ns, generations, coverage = (
                 record.since_ns,
                 list(map(restored, record.generations)),
+                record.coverage,
             )
         elif self._checkpoint.was_damaged:
-            since_ns, generations = 0, []
+            since_ns, generations, coverage = 0, [], None
         else:
-            since_ns, generations = now_us * _NS_PER_US - _SLACK_NS, None
+            since_ns, generations, coverage = now_us * _NS_PER_US - _SLACK_NS, None, None
         return FollowedLog(
-            path, since_ns=since_ns, generations=generations, is_held=self._is_held, now_us=now_us
+            path,
+            since_ns=since_ns,
+            generations=generations,
+            coverage=coverage,
+            is_held=self._is_held,
+            now_us=now_us,
         )
 
     def _is_held(self, stat: os.stat_result) -> bool:
@@ -187,15 +198,34 @@ class Tailer:
             log = self._logs[path] = self._logs.pop(path)  # behind the others
             found = log.read(source=self._source, log_format=self._log_format, now_us=now_us)
             if found is not None:
-                self._undelivered.append(found)
+                self._undelivered.append((log, *found))
                 total += sum(len(frame.payload) for frame in found[1].frames)
                 if total >= DELIVERY_BYTES:
                     return
 
+    def _to_be_told(self) -> Told:
+        """Return the frames of what was gathered, with what the source covers by them."""
+        if not self._undelivered and not any(log.coverage.held for log in self._logs.values()):
+            return Told()
+        readings = {generation: reading for _, generation, reading in self._undelivered}
+        frames: dict[str, list[Frame]] = {}
+        for log, _, reading in self._undelivered:
+            frames.setdefault(log.path, []).extend(reading.frames)
+        is_alone = len(self._logs) == 1
+        shares = {
+            path: Share(
+                coverage=log.coverage,
+                unread_from_us=math.inf if is_alone else log.unread_from_us(readings),
+                frames=frames.get(path, ()),
+            )
+            for path, log in self._logs.items()
+        }
+        return told(shares, source=self._source, log_format=self._log_format)
+
     def _try_to_deliver(self, now_us: int) -> bool:
         if self._paused and 0 <= self._retry_us - now_us <= _LAST_RETRY_US:
             return False
-        frames = [frame for _, reading in self._undelivered for frame in reading.frames]
+        frames = self._told.frames
         try:
             if frames:
                 self._deliver(frames)
@@ -205,12 +235,16 @@ class Tailer:
         if self._paused:
             _LOG.info("delivering again")
             self._paused, self._retry_after_us = "", _FIRST_RETRY_US
-        for generation, reading in self._undelivered:
+        for _, generation, reading in self._undelivered:
             generation.committed(reading)
             self._lines += reading.lines
+        for path, coverage in self._told.coverage.items():
+            if path in self._logs:
+                self._logs[path].coverage = coverage
         self._frames += len(frames)
         self._payload_bytes += sum(len(frame.payload) for frame in frames)
         self._undelivered = []
+        self._told = Told()
         self._delivered_us = now_us
         return True
 

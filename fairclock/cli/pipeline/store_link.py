@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from fairclock.errors import StoreUnreachable
+from exporters.clickhouse.verdicts import code_of, sentence_of
+from fairclock.errors import StoreError, StoreReadOnly, StoreUnreachable
 from fairclock.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _SERVER_SCHEMES = ("clickhouse://", "clickhouses://")
+# What only a person can mend: no such database, user or password, or no right to look.
+_LASTING_CODES = frozenset({81, 192, 193, 194, 497, 516})
 
 
 class StoreLink:
@@ -39,13 +42,15 @@ class StoreLink:
             return self._store
 
     def try_to_open(self) -> None:
-        """Open the store now; a server that is away may come later, anything else is raised."""
+        """Open the store now; a server that is away, or in trouble, may come later, anything else is raised."""
         try:
             self.open()
-        except StoreUnreachable as error:
-            if not self._dsn.startswith(_SERVER_SCHEMES):
+        except StoreError as error:
+            if not self._dsn.startswith(_SERVER_SCHEMES) or not _passes(error):
                 raise
-            _LOG.warning("what is collected stays in the spool until the store answers: %s", error)
+            _LOG.warning(
+                "what is collected stays in the spool until the store answers: %s", sentence_of(error)
+            )
 
     @contextmanager
     def shared(self) -> Iterator[Store]:
@@ -58,3 +63,15 @@ class StoreLink:
             if self._store is not None:
                 self._store.close()
                 self._store = None
+
+
+def _passes(error: StoreError) -> bool:
+    """Return whether a server that met `error` may work later without anybody's help.
+
+    What it numbers is its own trouble: memory, disk, too many queries, a cluster that gathers. What it does not
+    number is found here, and stays: a schema of another version, an address where no ClickHouse is.
+    """
+    if isinstance(error, StoreUnreachable | StoreReadOnly):
+        return isinstance(error, StoreUnreachable)
+    code = code_of(error)
+    return code is not None and code not in _LASTING_CODES

@@ -27,6 +27,10 @@ SELECT
     ifNull(reported_end_to_end_us, if(end_ns_or_null >= start_ns_or_null, intDiv(end_ns_or_null - start_ns_or_null, 1000), NULL)) AS end_to_end_known_us,
     ifNull(end_to_end_known_us, 0) AS end_to_end_us,
     multiIf(
+        -- what is no JSON has no start; a line in order is not parsed a second time to be told valid
+        startsWith(line, '{') AND isNull(t.bad) AND arrived_us BETWEEN 946684800000000 AND {stored_us:Int64} + 86400000000
+            AND isNotNull(queue_or_null_us) AND isNotNull(prefill_known_us) AND isNotNull(decode_known_us)
+            AND isNotNull(end_to_end_known_us) AND isNotNull(start_ns_or_null), '',
         trimBoth(line) = '', 'blank',
         NOT startsWith(trimLeft(line), '{') OR NOT isValidJSON(readable), 'not a JSON object',
         isNotNull(t.bad), concat('span: ', text_of(t.bad)),

@@ -12,15 +12,19 @@ WITH
         NOT match(part, '^[0-9A-Fa-f]{2}'), concat('\\x', part),
         substring(part, 1, 1) IN ('0', '1') OR upper(substring(part, 1, 2)) IN ('22', '5C', '7F'), concat('\\u00', part),
         concat(unhex(substring(part, 1, 2)), substring(part, 3))), splitByString('\\x', x), arrayEnumerate(splitByString('\\x', x)))) AS unescaped,
+    -- A line is nearly always JSON and UTF-8 as it stands, and is parsed where it lies: to decide line by line would
+    -- copy every one of them. The others come by the second way.
     lines AS
     (
-        SELECT
-            line,
-            -- with escape=default nginx writes \xHH where JSON wants the byte itself, or \u00HH for quotes and controls
-            if(position(line, '\\x') > 0 AND NOT isValidJSON(line), unescaped(line), line) AS repaired,
-            -- it writes any byte of a client's header as it came, so a line need not be valid UTF-8
-            if(isValidUTF8(repaired), repaired, toValidUTF8(repaired)) AS readable
+        SELECT line, line AS readable
         FROM {lines:Identifier}
+        WHERE position(line, '\\x') = 0 AND isValidUTF8(line)
+        UNION ALL
+        -- with escape=default nginx writes \xHH where JSON wants the byte itself, or \u00HH for quotes and controls;
+        -- it writes any byte of a client's header as it came, so a line need not be valid UTF-8
+        SELECT line, toValidUTF8(if(position(line, '\\x') > 0 AND NOT isValidJSON(line), unescaped(line), line))
+        FROM {lines:Identifier}
+        WHERE NOT (position(line, '\\x') = 0 AND isValidUTF8(line))
     ),
     parsed AS
     (
