@@ -126,7 +126,7 @@ class VllmSection(Section):
     """How long it may take to answer."""
 
     targets: tuple[Annotated[TargetSection, BeforeValidator(_target)], ...] = Field(
-        default=(), examples=[["http://10.0.0.1:8000/metrics"]]
+        default=(), examples=[["http://engine-1.example:8000/metrics"]]
     )
     """The engines, by address; each may have keys of its own: url, name, interval, timeout and what is in access."""
 
