@@ -158,3 +158,10 @@ def test_keys_and_subjects_end_at_the_adapter(keys):
         assert ACME.encode() not in made
         assert b"globex" not in made
         assert (b'"tenant":"acme"' in made) == (told is not None)
+
+
+@pytest.mark.parametrize("key", ["authorization", "http_authorization"])
+def test_the_shipped_json_may_hold_the_header(keys, key):
+    line = f'{{"time":"1796025600.123","{key}":"Bearer {KEY}"}}'.encode()
+    (made,) = canonical_lines(format_of("nginx-json"), [line], tenancy=tenancy(keys))
+    assert made == b'{"of_tenant":"acme"}' + line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from collectors.gateway.formats.format import GatewayFormat
-from collectors.gateway.formats.values import json_object, plain
+from collectors.gateway.formats.values import bearer_key, json_object, plain
 
 if TYPE_CHECKING:
     from collectors.gateway.formats.format import Fields
@@ -27,8 +27,12 @@ class NginxJson(GatewayFormat):
         return None
 
     def read(self, line: bytes) -> Fields:
-        """Return the line's own keys."""
-        return {key: plain(value) for key, value in json_object(line).items()}
+        """Return the line's own keys, and the API key in its Authorization header where that was logged."""
+        fields = {key: plain(value) for key, value in json_object(line).items()}
+        key = bearer_key(fields.get("authorization", "") or fields.get("http_authorization", ""))
+        if key:
+            fields.setdefault("api_key", key)
+        return fields
 
 
 FORMAT = NginxJson()
