@@ -116,8 +116,10 @@ def test_every_collector_at_once_beside_nginx_and_vllm(tmp_path, library, plugin
                     calls += len(asyncio.run(make_calls(gateway.url, plan_calls(CALLS_A_ROUND, seed=calls))))
                 cost = {name: watch.stop() for name, watch in watches.items()}
                 finished = engine.queue_counter().finished
+            # who left before nginx had read the request is in no log
+            logged = len(log.read_bytes().splitlines())
             eventually(
-                lambda: count(dsn, "count() FROM gateway_requests FINAL") >= calls, what=lambda: sidecar.said
+                lambda: count(dsn, "count() FROM gateway_requests FINAL") >= logged, what=lambda: sidecar.said
             )
             for reported in (SPANS, RECORDS):
                 eventually(
@@ -128,6 +130,7 @@ def test_every_collector_at_once_beside_nginx_and_vllm(tmp_path, library, plugin
                 "seconds": SECONDS,
                 "load_average": os.getloadavg()[1],
                 "calls": calls,
+                "logged_by_nginx": logged,
                 "gateway_requests": count(dsn, "count() FROM gateway_requests FINAL"),
                 "spans": count(dsn, SPANS),
                 "records_of_the_plugin": count(dsn, RECORDS),
@@ -143,7 +146,8 @@ def test_every_collector_at_once_beside_nginx_and_vllm(tmp_path, library, plugin
         assert up.stop() == 0, up.said
     if RESULT:
         Path(RESULT).write_text(json.dumps(found, indent=2))
-    assert found["gateway_requests"] == calls
+    assert found["gateway_requests"] == logged
+    assert calls * 0.95 <= logged <= calls
     assert found["spans"] == found["records_of_the_plugin"] == finished
     assert found["dead_letters"] == 0
     assert unhealthy == set()
