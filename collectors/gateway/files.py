@@ -14,7 +14,7 @@ from collectors.file_reading import (
     number_of,
     read_files,
 )
-from collectors.gateway.formats import FORMATS, FormatChoice, UnreadableLine, canonical_lines
+from collectors.gateway.formats import FORMATS, SHIPPED, FormatChoice, UnreadableLine, canonical_lines
 from collectors.gateway.occurrences import Occurrences
 from collectors.gateway.recognition import recognised
 from collectors.lines import LineSplitter
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 BATCH_LINES = 100_000
 _BATCH_BYTES = 64 << 20
-_SHIPPED = "nginx-json"
 
 
 def ingest_gateway_files(
@@ -184,7 +183,7 @@ class _FileImport:
         if not self._sample:
             found = "blank lines only" if counts.read else "an empty file"
             return InputError(self._path, "nothing could be read", found=found, remedy="check the path")
-        return self._unread(FORMATS[_SHIPPED] if self._detected is None else self._detected.form)
+        return self._unread(FORMATS[SHIPPED] if self._detected is None else self._detected.form)
 
     def _unread(self, form: GatewayFormat) -> InputError:
         """Say what is wrong with the first line of a file in which nothing is a request."""

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import strategies as st
 
 from collectors.gateway.formats import FORMATS, UnreadableLine, format_of
 from collectors.gateway.formats.times import us_of_seconds
 
-WAITS_FOR_THE_SQL = pytest.mark.xfail(
-    raises=(AssertionError, TypeError),
-    reason="normalise_gateway.sql does not read the extra keys yet; then this goes",
-)
 FIXTURES = Path(__file__).parent / "fixtures"
 
 

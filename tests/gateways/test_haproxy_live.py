@@ -15,7 +15,6 @@ import collectors.gateway
 from fairclock.demo.live.programs import Program, free_port, running
 from fairclock.store import open_store
 from tests.gateways.live import CHUNK_SECONDS, CHUNKS, SLOW_SECONDS, Traffic, engine, program, read_log
-from tests.gateways.reading import WAITS_FOR_THE_SQL
 
 pytestmark = pytest.mark.integration
 
@@ -162,11 +161,11 @@ OUTCOMES = [
     ("/v1/queued", 200, "ok", ""),
     ("/v1/bad", 500, "server_error", ""),
     ("/v1/stream/dies", 200, "incomplete", "SD--"),
-    pytest.param("/v1/stream/left", 200, "client_aborted", "CD--", marks=WAITS_FOR_THE_SQL),
-    pytest.param("/v1/held/left", 400, "client_aborted", "CH--", marks=WAITS_FOR_THE_SQL),
+    pytest.param("/v1/stream/left", 200, "client_aborted", "CD--"),
+    pytest.param("/v1/held/left", 400, "client_aborted", "CH--"),
     ("/impatient/held", 504, "timeout", "sH--"),
     ("/impatient/queued", 503, "capacity_rejected", "sQ--"),
-    pytest.param("/impatient/stream/hangs", 200, "timeout", "sD--", marks=WAITS_FOR_THE_SQL),
+    pytest.param("/impatient/stream/hangs", 200, "timeout", "sD--"),
     ("/nowhere", 503, "capacity_rejected", "SC--"),
 ]
 
@@ -207,7 +206,6 @@ def test_a_wait_for_a_free_slot_is_queue(seen):
     assert queue["/impatient/queued"] >= SHORT_QUEUE_SECONDS - ROUNDING_SECONDS
 
 
-@WAITS_FOR_THE_SQL
 def test_the_wait_lies_before_the_engine(seen):
     queue = {route: float(fields["queue"]) for route, fields in seen.read.fields.items()}
     queued = seen.rows["/v1/queued"]

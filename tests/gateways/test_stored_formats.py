@@ -5,7 +5,7 @@ import pytest
 from collectors.gateway.files import read_gateway_files
 from collectors.gateway.formats import UnreadableLine, format_of
 from fairclock.store import Query, open_store
-from tests.gateways.reading import WAITS_FOR_THE_SQL, lines_of, read
+from tests.gateways.reading import lines_of, read
 
 NAMES = [
     "haproxy", "haproxy-json", "traefik-json", "traefik-clf", "caddy-json", "apisix-json", "kong-json", "aws-alb",
@@ -89,7 +89,6 @@ def test_the_fixtures_hold_what_must_not_get_in():
     assert [secret for secret in SECRETS if secret not in whole] == []
 
 
-@WAITS_FOR_THE_SQL
 def test_a_dead_letter_names_the_field(stored):
     store, _ = stored
     reasons = {reason for (reason,) in rows(store, "SELECT DISTINCT reason FROM dead_letters")}

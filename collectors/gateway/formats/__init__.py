@@ -5,13 +5,14 @@ one SQL normalisation reads; `registry` knows all formats by name; `detection` t
 """
 
 from collectors.gateway.formats.canonical import canonical_lines
-from collectors.gateway.formats.detection import AUTO, Detected, FormatChoice
+from collectors.gateway.formats.detection import AUTO, SHIPPED, Detected, FormatChoice
 from collectors.gateway.formats.format import Fields, GatewayFormat, UnreadableLine
 from collectors.gateway.formats.registry import FORMATS, format_of
 
 __all__ = [
     "AUTO",
     "FORMATS",
+    "SHIPPED",
     "Detected",
     "Fields",
     "FormatChoice",

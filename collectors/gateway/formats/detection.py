@@ -6,6 +6,7 @@ Fairclock ships, which makes dead letters of its lines and says what they look l
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from collectors.gateway.formats.format import GatewayFormat
+
+SHIPPED = nginx_json.FORMAT.name
+"""The format of the log_format that Fairclock ships."""
 
 AUTO = "auto"
 _ENOUGH_LINES = 50
@@ -30,6 +34,11 @@ class Detected:
     form: GatewayFormat
     why: str
     certain: bool = True
+
+    def tell(self, logger: logging.Logger, name: str) -> None:
+        """Say what the log called `name` is read as; that it is in the format that Fairclock ships goes without saying."""
+        level = logging.DEBUG if self.form.name == SHIPPED else logging.INFO
+        logger.log(level, "%s is read as %s: %s", name, self.form.name, self.why)
 
 
 class FormatChoice:

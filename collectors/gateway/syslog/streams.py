@@ -12,7 +12,7 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from collectors.gateway.formats import AUTO, FORMATS, Detected, FormatChoice
+from collectors.gateway.formats import AUTO, FORMATS, SHIPPED, Detected, FormatChoice
 from collectors.gateway.syslog.messages import content_of
 from collectors.gateway.tailing.event_times import event_times, possible_times
 from collectors.gateway.tailing.framing import cuts
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_US = 1_000
-_SHIPPED = "nginx-json"
 MOST_REMEMBERED_LINES = 200_000
 
 
@@ -51,10 +50,10 @@ class Stream:
             detected = choice.of(lines, where="syslog")
         except InputError as doubt:
             _LOG.warning("%s", doubt)
-            detected = Detected(form=FORMATS[_SHIPPED], why="", certain=False)
+            detected = Detected(form=FORMATS[SHIPPED], why="", certain=False)
         if detected.certain:
             self._form = detected.form
-            _LOG.info("syslog is read as %s: %s", detected.form.name, detected.why)
+            detected.tell(_LOG, "syslog")
         self._numbering.form = detected.form
         return detected.form
 

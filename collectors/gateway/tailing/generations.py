@@ -303,7 +303,7 @@ class Generation:
         detected = choice.of(lines, where=self.name)
         if detected.certain:
             self._form = detected.form
-            _LOG.info("%s is read as %s: %s", self.name, detected.form.name, detected.why)
+            detected.tell(_LOG, self.name)
         return detected.form
 
     def committed(self, reading: Reading) -> None:
