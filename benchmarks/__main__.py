@@ -1,4 +1,5 @@
-"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [sealing] [tailing] [receiving] [sidecar]``.
+"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
+[sidecar]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import importing, receiving, sealing, sidecar, tailing
+from benchmarks import importing, plugin, receiving, scraping, sealing, sidecar, tailing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
     "importing": importing.figures,
+    "plugin": plugin.figures,
+    "scraping": scraping.figures,
     "sealing": sealing.figures,
     "tailing": tailing.figures,
     "receiving": receiving.figures,

@@ -69,6 +69,11 @@ class LineSplitter:
         return line.removeprefix(_BYTE_ORDER_MARK) if self._at_start else line
 
 
+def is_cut(line: bytes) -> bool:
+    """Return whether `line` is what became of one that is too long."""
+    return len(line) == _EXCERPT_BYTES + len(_CUT) and line.endswith(_CUT)
+
+
 def _excerpt(line: bytes) -> bytes:
     return line[:_EXCERPT_BYTES] + _CUT
 

@@ -1,4 +1,4 @@
-"""Own the import of gateway logs from files: nginx JSON as the shipped log_format writes it."""
+"""Own the import of gateway logs from files, each in its own format."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from collectors.file_reading import (
     number_of,
     read_files,
 )
+from collectors.gateway.formats import FORMATS, SHIPPED, FormatChoice, UnreadableLine, canonical_lines
 from collectors.gateway.occurrences import Occurrences
 from collectors.gateway.recognition import recognised
 from collectors.lines import LineSplitter
 from fairclock.errors import InputError
+from fairclock.store import IngestCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from collectors.byte_streams import Progress
+    from collectors.gateway.formats import Detected, GatewayFormat
+    from collectors.gateway.tenants import Tenancy
     from fairclock.model import Interval
-    from fairclock.store import IngestCounts
 
 BATCH_LINES = 100_000
 _BATCH_BYTES = 64 << 20
@@ -53,21 +56,50 @@ def read_gateway_files(
     source: str,
     covers: Interval | None = None,
     progress: Progress | None = None,
+    choice: FormatChoice | None = None,
+    tenancy: Tenancy | None = None,
+    tell: Callable[[str, Detected], object] | None = None,
 ) -> list[FileReading]:
-    """Store the lines of `paths` and return what became of each file."""
+    """Store the lines of `paths` and return what became of each file.
+
+    choice: the format, which is recognised file by file otherwise. tenancy: what tells a request's tenant.
+    tell: called with a file and what format it is in, once that is known.
+    """
 
     def read(path: str, writer: LineWriter) -> FileReading:
-        return _FileImport(path, writer).run(progress)
+        try:
+            return _FileImport(path, writer, choice or FormatChoice(), tenancy, tell).run(progress)
+        except _InDoubt as doubt:
+            return FileReading(path=path, counts=IngestCounts(), problem=doubt.problem, complete=False)
 
     return read_files(store, paths, kind="gateway", source=source, covers=covers, read=read)
+
+
+class _InDoubt(Exception):  # noqa: N818 - a state of a file
+    """A file that may be in several formats, of which nothing was read."""
+
+    def __init__(self, problem: InputError) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
 
 
 class _FileImport:
     """The import of one file: its lines, their occurrence numbers, the counts so far."""
 
-    def __init__(self, path: str, writer: LineWriter) -> None:
+    def __init__(
+        self,
+        path: str,
+        writer: LineWriter,
+        choice: FormatChoice,
+        tenancy: Tenancy | None,
+        tell: Callable[[str, Detected], object] | None,
+    ) -> None:
         self._path = path
         self._writer = writer
+        self._choice = choice
+        self._tenancy = tenancy
+        self._tell = tell
+        self._detected: Detected | None = None
         self._occurrences = Occurrences()
         self._again: dict[int, list[bytes]] = {}
         self._sample = b""
@@ -108,7 +140,7 @@ class _FileImport:
     def _store_lines(self, lines: list[bytes]) -> None:
         if not self._sample:
             self._sample = next((line for line in lines if line.strip()), b"")
-        first, again = self._occurrences.split(lines)
+        first, again = self._numbered(lines)
         # A chunk of short lines can hold many more than a batch.
         for start in range(0, len(first), BATCH_LINES):
             self._writer.write(first[start : start + BATCH_LINES])
@@ -116,6 +148,24 @@ class _FileImport:
             self._again.setdefault(k, []).extend(repeated)
         if sum(map(len, self._again.values())) >= BATCH_LINES:
             self._store_repeats()
+
+    def _numbered(self, lines: list[bytes]) -> tuple[list[bytes], dict[int, list[bytes]]]:
+        """Return the canonical lines seen for the first time, and the others by k; raises `_InDoubt`."""
+        if self._detected is None and self._sample:
+            try:
+                self._detected = self._choice.of(lines, where=self._path)
+            except InputError as doubt:
+                raise _InDoubt(doubt) from doubt
+            self._occurrences = Occurrences(self._detected.form)
+            if self._tell is not None:
+                self._tell(self._path, self._detected)
+        first, again = self._occurrences.split(lines)
+        if self._detected is None or (self._detected.form.passes_through and self._tenancy is None):
+            return first, again
+        form = self._detected.form
+        return canonical_lines(form, first, tenancy=self._tenancy), {
+            k: canonical_lines(form, repeated, tenancy=self._tenancy) for k, repeated in again.items()
+        }
 
     def _store_repeats(self) -> None:
         for k, lines in self._again.items():
@@ -133,7 +183,20 @@ class _FileImport:
         if not self._sample:
             found = "blank lines only" if counts.read else "an empty file"
             return InputError(self._path, "nothing could be read", found=found, remedy="check the path")
+        return self._unread(FORMATS[SHIPPED] if self._detected is None else self._detected.form)
+
+    def _unread(self, form: GatewayFormat) -> InputError:
+        """Say what is wrong with the first line of a file in which nothing is a request."""
+        if not form.passes_through and form.recognise(self._sample) is not None:
+            try:
+                form.read(self._sample)
+            except UnreadableLine as error:
+                return InputError(
+                    self._path,
+                    f"nothing could be read as {form.title}",
+                    found=error.reason,
+                    remedy="log what is necessary (docs/gateways.md)",
+                )
         looks, remedy = recognised(self._sample)
-        return InputError(
-            self._path, "nothing could be read as a gateway's requests", found=looks, remedy=remedy
-        )
+        title = "a gateway's requests" if form.passes_through else form.title
+        return InputError(self._path, f"nothing could be read as {title}", found=looks, remedy=remedy)

@@ -9,6 +9,11 @@ Two different lines of one file of 15 million share a hash with a probability of
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collectors.gateway.formats import GatewayFormat
+
 LARGEST_K = 65_535
 _NEEDED = b'"time"'
 _TOO_OFTEN = b"[repeated more than 65,535 times] "
@@ -20,10 +25,16 @@ def repeated_too_often(line: bytes) -> bytes:
     return _TOO_OFTEN + line[:_EXCERPT_BYTES]
 
 
-class Occurrences:
-    """Count the lines of one file, batch by batch."""
+def is_repeated_too_often(line: bytes) -> bool:
+    """Return whether `line` is what became of one that k cannot number."""
+    return line.startswith(_TOO_OFTEN)
 
-    def __init__(self) -> None:
+
+class Occurrences:
+    """Count the lines of one file, batch by batch; it is nginx JSON unless `form` says otherwise."""
+
+    def __init__(self, form: GatewayFormat | None = None) -> None:
+        self._form = None if form is None or form.passes_through else form
         self._seen: set[int] = set()
         self._latest_k: dict[int, int] = {}
 
@@ -40,7 +51,7 @@ class Occurrences:
             if key not in self._seen:
                 self._seen.add(key)
                 first.append(line)
-            elif _NEEDED not in line:
+            elif not self._is_an_event(line):
                 first.append(line)
             else:
                 k = self._latest_k.get(key, 0) + 1
@@ -50,3 +61,6 @@ class Occurrences:
                 self._latest_k[key] = k
                 again.setdefault(k, []).append(line)
         return first, again
+
+    def _is_an_event(self, line: bytes) -> bool:
+        return _NEEDED in line if self._form is None else self._form.ended_us(line) is not None

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+from collectors.gateway.formats import FORMATS, UnreadableLine
+
+if TYPE_CHECKING:
+    from collectors.gateway.formats import GatewayFormat
 
 _SNIPPET = "write the log with the log_format that Fairclock ships (collectors/gateway/nginx)"
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x1b")
 _SHOWN_BYTES = 60
 _KINDS: tuple[tuple[re.Pattern[bytes], str, str], ...] = (
     (re.compile(rb'\s*\{.*"resource_?[sS]pans"'), "OTLP spans", "use: fairclock ingest otlp"),
-    (re.compile(rb"\s*\{.*\"(?:OriginDuration|RouterName)\""), "Traefik's JSON", _SNIPPET),
-    (re.compile(rb'\s*\{.*"msg": ?"handled request"'), "Caddy's JSON", _SNIPPET),
     (
         re.compile(rb'\s*\{(?=.*"time")(?=.*"request_time")(?=.*"status")'),
         "JSON whose time, request_time or status is no number",
@@ -23,12 +27,15 @@ _KINDS: tuple[tuple[re.Pattern[bytes], str, str], ...] = (
         _SNIPPET,
     ),
     (
-        re.compile(rb"(?:https?|h2|wss?|grpcs?) \d{4}-\d\d-\d\dT\S+ app/"),
-        "an AWS load balancer's log",
-        _SNIPPET,
+        re.compile(rb'\[\d{4}-\d\d-\d\dT\S+Z?\] "'),
+        "Envoy's text in a format of your own",
+        "log Envoy's or Istio's default text, or JSON (docs/gateways.md)",
     ),
-    (re.compile(rb'\[\d{4}-\d\d-\d\dT\S+Z?\] "'), "Envoy's default format", _SNIPPET),
-    (re.compile(rb".*haproxy\[\d+\]: "), "HAProxy's log", _SNIPPET),
+    (
+        re.compile(rb".*haproxy\[\d+\]: "),
+        "HAProxy's log, but not option httplog's",
+        "log with option httplog",
+    ),
     (
         re.compile(rb"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[\w+\] \d+#\d+: "),
         "nginx's error log",
@@ -45,10 +52,23 @@ def recognised(line: bytes) -> tuple[str, str]:
     control = sum(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in line)  # noqa: PLR2004 - the first printable
     if control * 20 > len(line) or (control and not _is_text(line)):
         return "looks like a binary file", "name the gateway's log"
+    for form in FORMATS.values():
+        if form.recognise(line) is not None and _reads(form, line):
+            return f"looks like {form.title}", f"name it: --format {form.name}, or leave it to auto"
     for pattern, name, remedy in _KINDS:
         if pattern.match(line):
             return f"looks like {name}", remedy
     return f"lines such as {_shape(line)}", _SNIPPET
+
+
+def _reads(form: GatewayFormat, line: bytes) -> bool:
+    if form.passes_through:
+        return False
+    try:
+        form.read(line)
+    except UnreadableLine:
+        return False
+    return True
 
 
 def _is_text(line: bytes) -> bool:

@@ -14,7 +14,7 @@ from fairclock.errors import FairclockError, SpoolFull
 
 RETRY_AFTER_SECONDS = 5
 _RETRY_INFO = b"type.googleapis.com/google.rpc.RetryInfo"
-_DEAD_LETTERS = "spans without possible timings were set aside; their reasons are in Fairclock's dead_letters"
+_DEAD_LETTERS = "what has no possible timings was set aside; the reasons are in Fairclock's dead_letters"
 
 
 class ContentType(StrEnum):
@@ -22,6 +22,13 @@ class ContentType(StrEnum):
 
     PROTOBUF = "application/x-protobuf"
     JSON = "application/json"
+
+
+class Signal(StrEnum):
+    """What is received, by what a partial success calls it in JSON; in protobuf the answers are the same bytes."""
+
+    TRACES = "rejectedSpans"
+    LOGS = "rejectedLogRecords"
 
 
 class Code(IntEnum):
@@ -33,10 +40,10 @@ class Code(IntEnum):
     UNAVAILABLE = 14
 
 
-def success(content_type: ContentType, *, rejected: int) -> bytes:
-    """Return an ExportTraceServiceResponse; with `rejected` spans it is a partial success."""
+def success(content_type: ContentType, *, rejected: int, signal: Signal = Signal.TRACES) -> bytes:
+    """Return an Export…ServiceResponse; with `rejected` spans or log records it is a partial success."""
     if content_type is ContentType.JSON:
-        partial = {"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": _DEAD_LETTERS}}
+        partial = {"partialSuccess": {signal.value: str(rejected), "errorMessage": _DEAD_LETTERS}}
         return json.dumps(partial if rejected else {}).encode()
     response = ExportTraceServiceResponse()
     if rejected:

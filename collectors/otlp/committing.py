@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from collectors.otlp.coverage import ListeningCoverage
 from collectors.otlp.engine_lines import is_bad
+from collectors.otlp.engine_states import STATE_FORMAT
 from collectors.otlp.listening_note import ListeningNote
 from fairclock.errors import FairclockError, SpoolError, StoreError, StoreReadOnly, StoreUnreachable
 from fairclock.model import Frame
@@ -50,6 +51,10 @@ class _Waiting:
     lines: EngineLines
     rejected: Future[int] = field(default_factory=Future)
 
+    @property
+    def size(self) -> int:
+        return len(self.lines.lines) + len(self.lines.state_lines)
+
 
 class SpanCommitter:
     """Deliver the lines of many senders through one thread; `start` before the first `commit`, `stop` after the last.
@@ -76,6 +81,7 @@ class SpanCommitter:
         self._coverage = ListeningCoverage(pieces)
         self._generation = uuid.uuid4().hex
         self._offset = 0
+        self.ignored = 0
         self._waiting: deque[_Waiting] = deque()
         self._changed = Condition()
         self._stopping = False
@@ -100,7 +106,9 @@ class SpanCommitter:
 
     def commit(self, lines: EngineLines) -> int:
         """Return how many spans are known to be rejected, once the others are safe; raises `FairclockError`."""
-        if not lines.lines:
+        with self._changed:
+            self.ignored += lines.ignored
+        if not lines.lines and not lines.state_lines:
             return 0
         waiting = _Waiting(lines=lines)
         with self._changed:
@@ -132,11 +140,9 @@ class SpanCommitter:
     def _take_group(self) -> list[_Waiting]:
         group: list[_Waiting] = []
         lines = 0
-        while self._waiting and (
-            not group or lines + len(self._waiting[0].lines.lines) <= _LARGEST_GROUP_LINES
-        ):
+        while self._waiting and (not group or lines + self._waiting[0].size <= _LARGEST_GROUP_LINES):
             group.append(self._waiting.popleft())
-            lines += len(group[-1].lines.lines)
+            lines += group[-1].size
         return group
 
     def _commit_group(self, group: Sequence[_Waiting]) -> None:
@@ -148,9 +154,10 @@ class SpanCommitter:
         firsts: list[int] = []
         for waiting in group:
             firsts.append(len(frames))
+            coverage.lose(waiting.lines.lost_ns)
             covered = coverage.observe(waiting.lines.ends_ns, listened_seconds=listened_seconds)
             frames += self._frames(waiting.lines, covered, offset)
-            offset += len(frames[firsts[-1]].payload)
+            offset += sum(len(frame.payload) for frame in frames[firsts[-1] :])
         try:
             set_aside = self._deliver(frames)
         except Exception as error:  # noqa: BLE001 - handed to whoever waits
@@ -162,21 +169,24 @@ class SpanCommitter:
             return
         self._coverage, self._offset, self._heard_at = coverage, offset, now
         self._write_note()
-        for first, waiting in zip(firsts, group, strict=True):
-            known = sum(map(is_bad, waiting.lines.lines)) if set_aside is None else set_aside[first]
+        for first, end, waiting in zip(firsts, [*firsts[1:], len(frames)], group, strict=True):
+            known = sum(map(is_bad, waiting.lines.lines)) if set_aside is None else sum(set_aside[first:end])
             waiting.rejected.set_result(known)
 
     def _frames(self, lines: EngineLines, covered: Sequence[tuple[int, int]], offset: int) -> list[Frame]:
         """Return the frame of a request, and one without lines for each further piece of event time that it covers."""
-        payloads = [b"\n".join(lines.lines) + b"\n"] + [b""] * (len(covered) - 1)
-        pieces: Sequence[tuple[int, int] | None] = covered or [None]
-        return [
-            Frame(
-                kind="engine", format=FORMAT, source=self._source, generation=self._generation,
-                offset=offset, payload=payload, covered=piece,
-            )
-            for payload, piece in zip(payloads, pieces, strict=True)
-        ]  # fmt: skip
+        frames = [self._frame(FORMAT, _payload(lines.lines), offset, covered[0] if covered else None)]
+        frames += [self._frame(FORMAT, b"", offset, piece) for piece in covered[1:]]
+        if lines.state_lines:
+            payload = _payload(lines.state_lines)
+            frames.append(self._frame(STATE_FORMAT, payload, offset + len(frames[0].payload), None))
+        return [frame for frame in frames if frame.payload or frame.covered is not None]
+
+    def _frame(self, format_name: str, payload: bytes, offset: int, covered: tuple[int, int] | None) -> Frame:
+        return Frame(
+            kind="engine", format=format_name, source=self._source, generation=self._generation,
+            offset=offset, payload=payload, covered=covered,
+        )  # fmt: skip
 
     def _fail(self, group: Sequence[_Waiting], error: Exception) -> None:
         if not isinstance(error, FairclockError):
@@ -194,3 +204,7 @@ class SpanCommitter:
         self._note.write(
             self._coverage.latest(_MOST_NOTED_PIECES), quiet_seconds=self._noted_at - self._heard_at
         )
+
+
+def _payload(lines: Sequence[bytes]) -> bytes:
+    return b"\n".join(lines) + b"\n" if lines else b""

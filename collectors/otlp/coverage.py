@@ -69,8 +69,20 @@ class ListeningCoverage:
             half = self._refused_us[: _MOST_REFUSED // 2]
             del self._refused_us[: len(half)]
             self._lost_us.append((half[0], half[-1]))
-            if len(self._lost_us) > _MOST_LOST:
-                self._lost_us[:2] = [(self._lost_us[0][0], self._lost_us[1][1])]
+            self._forget_oldest_losses()
+
+    def lose(self, lost_ns: Iterable[tuple[int, int]]) -> None:
+        """Take note of time, (from, to), of which a sender lost spans for good."""
+        for start_ns, end_ns in lost_ns:
+            if _EARLIEST_NS <= start_ns <= end_ns < _LATEST_NS:
+                self._lost_us.append((start_ns // _NS_PER_US, end_ns // _NS_PER_US))
+        self._forget_oldest_losses()
+
+    def _forget_oldest_losses(self) -> None:
+        """Keep a bounded number; the two oldest become one, which covers less and never more."""
+        while len(self._lost_us) > _MOST_LOST:
+            (first, last), (other_first, other_last) = self._lost_us[:2]
+            self._lost_us[:2] = [(min(first, other_first), max(last, other_last))]
 
     def _forgive(self, end_us: int) -> None:
         at = bisect_left(self._refused_us, end_us)

@@ -78,19 +78,25 @@ class Engine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineLines:
-    """What one request holds: lines for the store, the spans' ends (ns since 1970), and the spans passed over."""
+    """What one request holds: lines for the store, the ends of its requests (ns since 1970), what was passed over.
+
+    state_lines: canonical lines of what an engine says of itself (`collectors.otlp.engine_states`).
+    lost_ns: (from, to) of time of which the sender lost records.
+    """
 
     lines: Sequence[bytes]
     ends_ns: Sequence[int]
     ignored: int
+    state_lines: Sequence[bytes] = ()
+    lost_ns: Sequence[tuple[int, int]] = ()
 
 
 def engine_of(attributes: Mapping[str, Scalar]) -> Engine:
     """Name the engine: its own instance id, else host and process, else service and process."""
-    instance = _text(attributes.get("service.instance.id"))
+    instance = text_of(attributes.get("service.instance.id"))
     if not instance:
-        process = _text(attributes.get("vllm.process_id")) or _text(attributes.get("process.pid"))
-        base = _text(attributes.get("host.name")) or _text(attributes.get("service.name"))
+        process = text_of(attributes.get("vllm.process_id")) or text_of(attributes.get("process.pid"))
+        base = text_of(attributes.get("host.name")) or text_of(attributes.get("service.name"))
         instance = ":".join(part for part in (base, process) if part)
     return Engine(
         instance=instance, model=_model(attributes) or "", simulated=_is_set(attributes.get(_SIMULATED))
@@ -105,23 +111,28 @@ def engine_line(
     end_ns: int,
     attributes: Mapping[str, Scalar],
     engine: Engine,
+    detail: Sequence[str] = (),
 ) -> bytes:
-    """Write one span; `attributes` may hold keys of the allow-list only. Ids are hex or empty."""
+    """Write one span; `attributes` may hold keys of the allow-list only. Ids are hex or empty.
+
+    `detail` is what the plugin knows beyond a span, as members of a JSON object.
+    """
     parts = [f'{{"trace_id":"{trace_id}","span_id":"{span_id}","start_ns":"{start_ns}","end_ns":"{end_ns}"']
     if engine.instance:
         parts.append(f'"instance":{quoted(engine.instance)}')
     model = _model(attributes) or engine.model
     if model:
         parts.append(f'"model":{quoted(model)}')
-    request_id = _text(attributes.get(_REQUEST_ID))
+    request_id = text_of(attributes.get(_REQUEST_ID))
     if request_id:
         parts.append(f'"request_id":{quoted(request_id)}')
     _add_numbers(parts, attributes)
-    reason = _text(attributes.get(_FINISH_REASONS[0])) or _text(attributes.get(_FINISH_REASONS[1]))
+    reason = text_of(attributes.get(_FINISH_REASONS[0])) or text_of(attributes.get(_FINISH_REASONS[1]))
     if reason:
         parts.append(f'"finish_reason":{quoted(reason)}')
     if engine.simulated or _is_set(attributes.get(_SIMULATED)):
         parts.append('"simulated":true')
+    parts += detail
     return (",".join(parts) + "}").encode()
 
 
@@ -129,13 +140,15 @@ def _add_numbers(parts: list[str], attributes: Mapping[str, Scalar]) -> None:
     for name, key in _SECONDS:
         value = attributes.get(key)
         if value is not None:
-            parts.append(f'"{name}":"{value!r}"' if type(value) is float else f'"{name}":{_number(value)}')
+            parts.append(
+                f'"{name}":"{value!r}"' if type(value) is float else f'"{name}":{number_json(value)}'
+            )
     for name, (key, newer_key) in _TOKENS:
         value = attributes.get(key)
         if value is None:
             value = attributes.get(newer_key)
         if value is not None:
-            parts.append(f'"{name}":{value}' if type(value) is int else f'"{name}":{_count(value)}')
+            parts.append(f'"{name}":{value}' if type(value) is int else f'"{name}":{count_json(value)}')
 
 
 _BAD = b'{"bad":'
@@ -157,10 +170,10 @@ def bad_line(reason: str, *, engine: Engine | None = None, start_ns: int | None 
 
 
 def _model(attributes: Mapping[str, Scalar]) -> str:
-    return _text(attributes.get(_MODELS[0])) or _text(attributes.get(_MODELS[1]))
+    return text_of(attributes.get(_MODELS[0])) or text_of(attributes.get(_MODELS[1]))
 
 
-def _text(value: Scalar | None) -> str:
+def text_of(value: Scalar | None) -> str:
     """Return `value` as text that UTF-8 can hold (JSON can escape half a character)."""
     if value is None or isinstance(value, bytes):
         return ""
@@ -168,7 +181,7 @@ def _text(value: Scalar | None) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _number(value: Scalar) -> str:
+def number_json(value: Scalar) -> str:
     """Return `value` as JSON that says the same number, or that it is none."""
     if isinstance(value, bool | bytes):
         return _NO_NUMBER
@@ -184,11 +197,11 @@ def _number(value: Scalar) -> str:
     return f'"{value!r}"'
 
 
-def _count(value: Scalar) -> str:
+def count_json(value: Scalar) -> str:
     """Return `value` as JSON that says the same count; 7.0 is 7."""
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():
         return str(int(value))
-    return _number(value)
+    return number_json(value)
 
 
 def _is_set(value: Scalar | None) -> bool:

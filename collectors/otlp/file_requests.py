@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from collectors.byte_streams import Truncated
 from collectors.lines import LineSplitter
 from collectors.otlp.engine_lines import EngineLines, bad_line
-from collectors.otlp.json_encoding import decode_json
+from collectors.otlp.json_logs import decode_any_json
 from collectors.otlp.problems import MalformedRequest, OversizedRequest
-from collectors.otlp.protobuf import decode_protobuf
+from collectors.otlp.protobuf_logs import decode_any_protobuf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ LARGEST_REQUEST_BYTES = 256 << 20
 _BLANKS = b"\xef\xbb\xbf \t\r\n"
 _PROTOBUF_STARTS = (b"\n", b"\0")  # the tag of resource_spans, which is also a newline; a length
 _PREFIX_BYTES = 4
-_BAD_LINE = EngineLines(lines=(bad_line("not a trace request in OTLP's JSON"),), ends_ns=(), ignored=0)
+_BAD_LINE = EngineLines(lines=(bad_line("not a trace or log request in OTLP's JSON"),), ends_ns=(), ignored=0)
 
 
 def requests_in(chunks: Iterable[bytes]) -> Iterator[EngineLines]:
@@ -55,7 +55,7 @@ def _json_requests(chunks: Iterable[bytes]) -> Iterator[EngineLines]:
     if first is None:
         return
     try:
-        yield decode_json(first)
+        yield decode_any_json(first)
     except MalformedRequest as problem:
         yield from _document_or_lines(first, lines, problem)
     for line in lines:
@@ -80,7 +80,7 @@ def _document_or_lines(
     if len(held) == 1 and broken is None:
         raise problem
     try:
-        yield decode_json(b"\n".join(held))
+        yield decode_any_json(b"\n".join(held))
     except MalformedRequest:
         yield from map(_decoded, held)
     if broken is not None:
@@ -96,7 +96,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def _decoded(line: bytes) -> EngineLines:
     try:
-        return decode_json(line)
+        return decode_any_json(line)
     except MalformedRequest:
         return _BAD_LINE
 
@@ -104,7 +104,7 @@ def _decoded(line: bytes) -> EngineLines:
 def _whole(body: bytes) -> Iterator[EngineLines]:
     """Read a body that is protobuf, or JSON after empty lines."""
     try:
-        yield decode_protobuf(body)
+        yield decode_any_protobuf(body)
     except MalformedRequest:
         if _is_json(body):
             yield from _json_requests([body])
@@ -112,7 +112,7 @@ def _whole(body: bytes) -> Iterator[EngineLines]:
         requests = _prefixed(body)
         if not requests:
             raise
-        yield from map(decode_protobuf, requests)
+        yield from map(decode_any_protobuf, requests)
 
 
 def _prefixed(body: bytes) -> list[bytes]:

@@ -1,7 +1,8 @@
-"""Own the import of engine spans from files of OTLP."""
+"""Own the import of engine spans, and of the plugin's log records, from files of OTLP."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from collectors.byte_streams import Truncated, chunks_of
@@ -17,7 +18,7 @@ from collectors.file_reading import (
 from collectors.otlp.file_requests import requests_in
 from collectors.otlp.problems import RequestProblem
 from fairclock.errors import InputError
-from fairclock.store import IngestCounts
+from fairclock.store import IngestCounts, LineBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from fairclock.model import Interval
 
 _BATCH_LINES = 50_000
-_REMEDY = "name a file that holds OTLP trace requests in JSON or protobuf"
+_REMEDY = "name a file that holds OTLP trace or log requests in JSON or protobuf"
 
 
 def ingest_otlp_files(
@@ -56,7 +57,7 @@ def read_otlp_files(
     """Store vLLM's spans of `paths` and return what became of each file."""
 
     def read(path: str, writer: LineWriter) -> FileReading:
-        return _FileImport(path, writer).run(progress)
+        return _FileImport(path, writer, store, source).run(progress)
 
     return read_files(store, paths, kind="engine", source=source, covers=covers, read=read)
 
@@ -64,9 +65,13 @@ def read_otlp_files(
 class _FileImport:
     """The import of one file: the lines that wait for a batch, the counts so far."""
 
-    def __init__(self, path: str, writer: LineWriter) -> None:
+    def __init__(self, path: str, writer: LineWriter, store: LineStore, source: str) -> None:
         self._path = path
         self._writer = writer
+        self._store = store
+        self._source = source
+        self._states: list[bytes] = []
+        self._state_counts = IngestCounts()
         self._pending: list[bytes] = []
         self._ignored = 0
         self._head = b""
@@ -79,12 +84,15 @@ class _FileImport:
                 requests += 1
                 self._ignored += request.ignored
                 self._pending += request.lines
-                if len(self._pending) >= _BATCH_LINES:
+                self._states += request.state_lines
+                if len(self._pending) + len(self._states) >= _BATCH_LINES:
                     self._flush()
         except (Truncated, RequestProblem, InputError) as problem:
             broken = problem
         self._flush()
         counts = self._writer.committed() + IngestCounts(read=self._ignored, ignored=self._ignored)
+        # what an engine says of itself covers no event time: its requests do
+        counts += replace(self._state_counts, first_event=None, last_event=None)
         return FileReading(
             path=self._path,
             counts=counts,
@@ -101,6 +109,11 @@ class _FileImport:
         for start in range(0, len(self._pending), _BATCH_LINES):
             self._writer.write(self._pending[start : start + _BATCH_LINES])
         self._pending = []
+        for start in range(0, len(self._states), _BATCH_LINES):
+            states = self._states[start : start + _BATCH_LINES]
+            batch = LineBatch(kind="engine_state", source=self._source, lines=states)
+            self._state_counts += self._store.ingest(batch)
+        self._states = []
 
     def _problem(
         self, counts: IngestCounts, broken: Truncated | RequestProblem | InputError | None, requests: int

@@ -1,4 +1,4 @@
-"""Own OTLP over gRPC: ``TraceService/Export``."""
+"""Own OTLP over gRPC: ``TraceService/Export`` and ``LogsService/Export``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NoReturn
 import grpc
 
 from collectors.otlp.addresses import Address, bind
-from collectors.otlp.answers import RETRY_AFTER_SECONDS, Code, ContentType, code_of, failure, success
+from collectors.otlp.answers import RETRY_AFTER_SECONDS, Code, ContentType, Signal, code_of, failure, success
 from collectors.otlp.bodies import LARGEST_BODY_BYTES
 from collectors.otlp.problems import RequestProblem
 from collectors.otlp.protobuf import decode_protobuf
+from collectors.otlp.protobuf_logs import decode_log_protobuf
 from fairclock.errors import FairclockError, UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     from collectors.otlp.engine_lines import EngineLines
 
-_SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
+_TRACES = "opentelemetry.proto.collector.trace.v1.TraceService"
+_LOGS = "opentelemetry.proto.collector.logs.v1.LogsService"
 _THREADS = 64  # each waits for the store; the more wait, the larger the next batch
 _MOST_AT_ONCE = 256
 _GRACE_SECONDS = 5
@@ -49,8 +51,9 @@ class GrpcServer:
             maximum_concurrent_rpcs=_MOST_AT_ONCE,
         )
         # Bytes in, bytes out: a span that protobuf's parser refuses must not cost its request.
-        handlers = {"Export": grpc.unary_unary_rpc_method_handler(self._export)}
-        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, handlers),))
+        for service, export in ((_TRACES, self._export_traces), (_LOGS, self._export_logs)):
+            handlers = {"Export": grpc.unary_unary_rpc_method_handler(export)}
+            self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
         if address.port:
             bind(address, option=option).close()  # says why not, where gRPC says only that
         try:
@@ -69,14 +72,26 @@ class GrpcServer:
         """Answer what was begun, then close."""
         self._server.stop(_GRACE_SECONDS).wait()
 
-    def _export(self, body: bytes, context: grpc.ServicerContext) -> bytes:
+    def _export_traces(self, body: bytes, context: grpc.ServicerContext) -> bytes:
+        return self._export(body, context, decode_protobuf, Signal.TRACES)
+
+    def _export_logs(self, body: bytes, context: grpc.ServicerContext) -> bytes:
+        return self._export(body, context, decode_log_protobuf, Signal.LOGS)
+
+    def _export(
+        self,
+        body: bytes,
+        context: grpc.ServicerContext,
+        decode: Callable[[bytes], EngineLines],
+        signal: Signal,
+    ) -> bytes:
         try:
-            rejected = self._commit(decode_protobuf(body))
+            rejected = self._commit(decode(body))
         except RequestProblem as problem:
             _abort(context, grpc.StatusCode.INVALID_ARGUMENT, str(problem))
         except FairclockError as error:
             _abort_for_now(context, error)
-        return success(ContentType.PROTOBUF, rejected=rejected)
+        return success(ContentType.PROTOBUF, rejected=rejected, signal=signal)
 
 
 def _abort_for_now(context: grpc.ServicerContext, error: FairclockError) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Own OTLP over HTTP: ``POST /v1/traces`` with protobuf or JSON."""
+"""Own OTLP over HTTP: ``POST /v1/traces`` and ``POST /v1/logs`` with protobuf or JSON."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
-from collectors.otlp.answers import RETRY_AFTER_SECONDS, Code, ContentType, code_of, failure, success
+from collectors.otlp.answers import RETRY_AFTER_SECONDS, Code, ContentType, Signal, code_of, failure, success
 from collectors.otlp.bodies import LARGEST_BODY_BYTES, plain_body
 from collectors.otlp.json_encoding import decode_json
+from collectors.otlp.json_logs import decode_log_json
 from collectors.otlp.problems import MalformedRequest, OversizedRequest, RequestProblem, UnsupportedRequest
 from collectors.otlp.protobuf import decode_protobuf
+from collectors.otlp.protobuf_logs import decode_log_protobuf
 from fairclock.errors import FairclockError
 
 if TYPE_CHECKING:
@@ -28,12 +30,17 @@ if TYPE_CHECKING:
 
     from collectors.otlp.engine_lines import EngineLines
 
-_PATH = "/v1/traces"
+_SIGNALS = {"/v1/traces": Signal.TRACES, "/v1/logs": Signal.LOGS}
 _GRACE_SECONDS = 5
 _KEEP_ALIVE_SECONDS = 75  # longer than clients keep a connection, so that none is closed under a request
 _UNAVAILABLE = 503
 _STARTED_POLL_SECONDS = 0.01
-_DECODERS = {ContentType.PROTOBUF: decode_protobuf, ContentType.JSON: decode_json}
+_DECODERS = {
+    (Signal.TRACES, ContentType.PROTOBUF): decode_protobuf,
+    (Signal.TRACES, ContentType.JSON): decode_json,
+    (Signal.LOGS, ContentType.PROTOBUF): decode_log_protobuf,
+    (Signal.LOGS, ContentType.JSON): decode_log_json,
+}
 _CONTENT_TYPES = {
     "application/x-protobuf": ContentType.PROTOBUF,
     "application/protobuf": ContentType.PROTOBUF,
@@ -49,7 +56,7 @@ _STATUS: dict[type[RequestProblem], tuple[int, Code]] = {
 def http_app(commit: Callable[[EngineLines], int]) -> Starlette:
     """Return the ASGI application; `commit` blocks until the lines are safe and returns the rejected count."""
 
-    async def traces(request: Request) -> Response:
+    async def receive(request: Request) -> Response:
         content_type = _CONTENT_TYPES.get(
             request.headers.get("content-type", "").split(";")[0].strip().lower()
         )
@@ -58,18 +65,19 @@ def http_app(commit: Callable[[EngineLines], int]) -> Starlette:
                 raise UnsupportedRequest("Content-Type must be application/x-protobuf or application/json")
             body = await _body(request)
             encoding = request.headers.get("content-encoding", "")
-            return await run_in_threadpool(_answer, content_type, body, encoding, commit)
+            signal = _SIGNALS[request.url.path]
+            return await run_in_threadpool(_answer, signal, content_type, body, encoding, commit)
         except RequestProblem as problem:
             status, code = _STATUS[type(problem)]
             return _response(content_type or ContentType.JSON, status, code, str(problem))
 
     async def elsewhere(request: Request, _: Exception) -> Response:
-        wrong_method = request.url.path == _PATH
-        text = f"POST {_PATH} is all that is answered here"
+        wrong_method = request.url.path in _SIGNALS
+        text = f"{' and '.join(f'POST {path}' for path in _SIGNALS)} are all that is answered here"
         return _response(ContentType.JSON, 405 if wrong_method else 404, Code.UNIMPLEMENTED, text)
 
     return Starlette(
-        routes=[Route(_PATH, traces, methods=["POST"])],
+        routes=[Route(path, receive, methods=["POST"]) for path in _SIGNALS],
         exception_handlers={404: elsewhere, 405: elsewhere},
     )
 
@@ -95,16 +103,20 @@ async def _body(request: Request) -> bytes:
 
 
 def _answer(
-    content_type: ContentType, body: bytes, encoding: str, commit: Callable[[EngineLines], int]
+    signal: Signal,
+    content_type: ContentType,
+    body: bytes,
+    encoding: str,
+    commit: Callable[[EngineLines], int],
 ) -> Response:
-    lines = _DECODERS[content_type](plain_body(body, encoding))
+    lines = _DECODERS[signal, content_type](plain_body(body, encoding))
     try:
         rejected = commit(lines)
     except FairclockError as error:
         answer = failure(content_type, code_of(error), str(error), retry_after_seconds=RETRY_AFTER_SECONDS)
         headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
         return Response(answer, _UNAVAILABLE, headers, media_type=content_type)
-    return Response(success(content_type, rejected=rejected), media_type=content_type)
+    return Response(success(content_type, rejected=rejected, signal=signal), media_type=content_type)
 
 
 def _response(content_type: ContentType, status: int, code: Code, message: str) -> Response:

@@ -33,7 +33,7 @@ _RESOURCE_SPANS = ("resourceSpans", "resource_spans")
 _OTHER_SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics", "resourceProfiles")
 
 
-class _Unreadable(Exception):  # noqa: N818 - one span's, and kept in this module
+class Unreadable(Exception):  # noqa: N818 - one span's, and kept in this module
     """A span that cannot be expressed; `str()` is the reason."""
 
 
@@ -42,7 +42,11 @@ def decode_json(body: bytes | str) -> EngineLines:
 
     A request of another signal (logs, metrics) is one thing passed over.
     """
-    request = _parsed(body)
+    return decode_json_object(parsed(body))
+
+
+def decode_json_object(request: Any) -> EngineLines:
+    """Turn one request that is parsed already into engine lines; raises as `decode_json` does."""
     if not isinstance(request, dict):
         raise MalformedRequest("the JSON is not an object with resourceSpans")
     reading = _Reading()
@@ -53,14 +57,15 @@ def decode_json(body: bytes | str) -> EngineLines:
     for resource_spans in reading.objects(request, *_RESOURCE_SPANS):
         resource = resource_spans.get("resource")
         attributes = resource.get("attributes") if isinstance(resource, dict) else None
-        engine = engine_of(_scalars(attributes, RESOURCE_ATTRIBUTES))
+        engine = engine_of(scalars(attributes, RESOURCE_ATTRIBUTES))
         for scope_spans in reading.objects(resource_spans, "scopeSpans", "scope_spans"):
             for span in reading.objects(scope_spans, "spans", "spans"):
                 reading.add(span, engine)
     return EngineLines(lines=reading.lines, ends_ns=reading.ends_ns, ignored=reading.ignored)
 
 
-def _parsed(body: bytes | str) -> Any:
+def parsed(body: bytes | str) -> Any:
+    """Read JSON of any kind; raises `MalformedRequest`."""
     text = body if isinstance(body, str) else body.decode("utf-8-sig", "replace")
     try:
         try:
@@ -84,45 +89,49 @@ class _Reading:
         self.ignored = 0
 
     def objects(self, parent: dict[str, Any], camel: str, snake: str) -> list[dict[str, Any]]:
-        """Return the objects listed in `parent`; what is none becomes a bad line."""
-        value = _either(parent, camel, snake)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            self.lines.append(bad_line(f"{camel} is not a list"))
-            return []
-        found = []
-        for each in value:
-            if isinstance(each, dict):
-                found.append(each)
-            elif each is not None:
-                self.lines.append(bad_line(f"an element of {camel} is not an object"))
-        return found
+        return objects(parent, camel, snake, bad=self.lines)
 
     def add(self, span: dict[str, Any], engine: Engine) -> None:
         if span.get("name") != SPAN_NAME:
             self.ignored += 1
             return
-        attributes = _scalars(span.get("attributes"), SPAN_ATTRIBUTES)
+        attributes = scalars(span.get("attributes"), SPAN_ATTRIBUTES)
         if ENGINE_ATTRIBUTES.isdisjoint(attributes):
             self.ignored += 1
             return
         try:
-            start_ns = _time(_either(span, "startTimeUnixNano", "start_time_unix_nano"), "start time")
-            end_ns = _time(_either(span, "endTimeUnixNano", "end_time_unix_nano"), "end time")
+            start_ns = time_ns(either(span, "startTimeUnixNano", "start_time_unix_nano"), "start time")
+            end_ns = time_ns(either(span, "endTimeUnixNano", "end_time_unix_nano"), "end time")
             self.lines.append(_line(span, start_ns, end_ns, attributes, engine))
             self.ends_ns.append(end_ns)
-        except _Unreadable as problem:
+        except Unreadable as problem:
             self.lines.append(bad_line(str(problem), engine=engine))
+
+
+def objects(parent: dict[str, Any], camel: str, snake: str, *, bad: list[bytes]) -> list[dict[str, Any]]:
+    """Return the objects listed in `parent`; what is none becomes a line of `bad`."""
+    value = either(parent, camel, snake)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        bad.append(bad_line(f"{camel} is not a list"))
+        return []
+    found = []
+    for each in value:
+        if isinstance(each, dict):
+            found.append(each)
+        elif each is not None:
+            bad.append(bad_line(f"an element of {camel} is not an object"))
+    return found
 
 
 def _line(
     span: dict[str, Any], start_ns: int, end_ns: int, attributes: dict[str, Scalar], engine: Engine
 ) -> bytes:
     try:
-        trace_id = _identifier(_either(span, "traceId", "trace_id"), _TRACE_ID_BYTES, "trace id")
-        span_id = _identifier(_either(span, "spanId", "span_id"), _SPAN_ID_BYTES, "span id")
-    except _Unreadable as problem:
+        trace_id = _identifier(either(span, "traceId", "trace_id"), _TRACE_ID_BYTES, "trace id")
+        span_id = _identifier(either(span, "spanId", "span_id"), _SPAN_ID_BYTES, "span id")
+    except Unreadable as problem:
         return bad_line(str(problem), engine=engine, start_ns=start_ns)
     return engine_line(
         trace_id=trace_id,
@@ -134,7 +143,8 @@ def _line(
     )
 
 
-def _either(parent: dict[str, Any], camel: str, snake: str) -> Any:
+def either(parent: dict[str, Any], camel: str, snake: str) -> Any:
+    """Return what `parent` holds under either spelling of a key."""
     value = parent.get(camel)
     return parent.get(snake) if value is None else value
 
@@ -150,7 +160,7 @@ def _identifier(value: Any, size: int, what: str) -> str:
         except (ValueError, binascii.Error):
             data = b""
     if len(data) != size:
-        raise _Unreadable(f"{what} is not {size} bytes")
+        raise Unreadable(f"{what} is not {size} bytes")
     return data.hex() if any(data) else ""
 
 
@@ -159,13 +169,13 @@ def _base64(text: str) -> bytes:
     return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
 
 
-def _time(value: Any, what: str) -> int:
+def time_ns(value: Any, what: str) -> int:
     """Return nanoseconds; 0 where there is no time, as in protobuf."""
     if value is None or value == "":
         return 0
     number = _integer(value)
     if number is None:
-        raise _Unreadable(f"{what} is not a number of nanoseconds")
+        raise Unreadable(f"{what} is not a number of nanoseconds")
     return number
 
 
@@ -181,7 +191,7 @@ def _integer(value: Any) -> int | None:
     return number if exact and abs(number) < _LARGEST_INTEGER else None
 
 
-def _scalars(attributes: Any, allowed: frozenset[str]) -> dict[str, Scalar]:
+def scalars(attributes: Any, allowed: frozenset[str]) -> dict[str, Scalar]:
     """Return the allowed attributes; of a list of texts the first, of anything else only that it is there."""
     found: dict[str, Scalar] = {}
     if not isinstance(attributes, list):

@@ -49,7 +49,7 @@ def decode_protobuf(body: bytes) -> EngineLines:
         raise MalformedRequest("the body is not an ExportTraceServiceRequest in protobuf")
     reading = _Reading()
     for resource_spans in request.resource_spans:
-        engine = _engine(resource_spans.resource)
+        engine = resource_engine(resource_spans.resource)
         for scope_spans in resource_spans.scope_spans:
             reading.add(scope_spans.spans, engine)
     return reading.result()
@@ -61,7 +61,7 @@ def _decode_apart(body: bytes) -> EngineLines:
     try:
         for resource_spans in submessages(body, _RESOURCE_SPANS):
             resources = list(submessages(resource_spans, _RESOURCE))
-            engine = _engine_apart(resources[-1] if resources else b"")
+            engine = resource_engine_apart(resources[-1] if resources else b"")
             for scope_spans in submessages(resource_spans, _SCOPE_SPANS):
                 for data in submessages(scope_spans, _SPANS):
                     reading.add_apart(data, engine)
@@ -83,7 +83,7 @@ class _Reading:
             if span.name != SPAN_NAME:
                 self._ignored += 1
                 continue
-            attributes = _scalars(span.attributes, SPAN_ATTRIBUTES)
+            attributes = scalars(span.attributes, SPAN_ATTRIBUTES)
             if ENGINE_ATTRIBUTES.isdisjoint(attributes):
                 self._ignored += 1
                 continue
@@ -123,18 +123,20 @@ def _line(span: Any, attributes: dict[str, Scalar], engine: Engine) -> bytes:
     )
 
 
-def _engine(resource: Any) -> Engine:
-    return engine_of(_scalars(resource.attributes, RESOURCE_ATTRIBUTES))
+def resource_engine(resource: Any) -> Engine:
+    """Name the engine that a Resource stands for."""
+    return engine_of(scalars(resource.attributes, RESOURCE_ATTRIBUTES))
 
 
-def _engine_apart(data: bytes) -> Engine:
+def resource_engine_apart(data: bytes) -> Engine:
+    """Name the engine of a Resource that is not parsed yet; nothing where it cannot be."""
     try:
-        return _engine(Resource.FromString(data))
+        return resource_engine(Resource.FromString(data))
     except DecodeError:
         return Engine()
 
 
-def _scalars(attributes: Iterable[Any], allowed: frozenset[str]) -> dict[str, Scalar]:
+def scalars(attributes: Iterable[Any], allowed: frozenset[str]) -> dict[str, Scalar]:
     """Return the allowed attributes; of a list of texts the first, of anything else only that it is there."""
     found: dict[str, Scalar] = {}
     for attribute in attributes:

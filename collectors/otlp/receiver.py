@@ -22,7 +22,7 @@ DEFAULT_SOURCE = "otlp"
 
 
 class OtlpReceiver:
-    """Receive vLLM's spans and answer once `deliver` has returned for the frames that hold them.
+    """Receive vLLM's spans and its plugin's records, and answer once `deliver` has returned for the frames that hold them.
 
     An address is HOST:PORT, or None for a transport that is not wanted; port 0 lets the system choose, and
     `grpc_address` and `http_address` say what was chosen. `note` is a file in which the receiver remembers what it
@@ -57,6 +57,11 @@ class OtlpReceiver:
         except BaseException:
             self.stop()
             raise
+
+    @property
+    def ignored(self) -> int:
+        """Return how many spans and log records were passed over, because no engine's requests are in them."""
+        return self._committer.ignored
 
     def _listen_http(self, address: Address) -> None:
         bound = bind(address, option="--http")

@@ -41,6 +41,14 @@ def submessages(data: bytes, number: int) -> Iterator[bytes]:
             raise WireError("a field ends after its message")
 
 
+def first_field(data: bytes) -> tuple[int, int]:
+    """Return (number, wire type) of the first field of the message `data`; (0, 0) where it is empty."""
+    if not data:
+        return 0, 0
+    tag, _ = _varint(data, 0)
+    return tag >> 3, tag & 7
+
+
 def _varint(data: bytes, position: int) -> tuple[int, int]:
     value = 0
     for index in range(_LONGEST_VARINT_BYTES):

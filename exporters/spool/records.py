@@ -33,7 +33,7 @@ _APPENDED = struct.Struct("<Q")
 _APPENDED_AT = 20
 _REPEAT_BYTES = 8
 _LONGEST_TEXT_BYTES = 65_535
-_KINDS: tuple[FrameKind, ...] = ("gateway", "engine")
+_KINDS: tuple[FrameKind, ...] = ("gateway", "engine", "sample", "gpu")
 _END = struct.Struct("<QQ")  # frames in the segment, where this record begins
 END_BYTES = HEADER_BYTES + _END.size
 

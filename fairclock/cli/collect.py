@@ -69,8 +69,31 @@ _RANK = {ParameterSource.ENVIRONMENT: 1, ParameterSource.COMMANDLINE: 2}
     show_envvar=True,
     help="The fairclock up that takes what is collected, in place of a store.",
 )
+@click.option(
+    "--gpu-expect",
+    "gpu__expect",
+    type=int,
+    metavar="N",
+    default=None,
+    envvar="FAIRCLOCK_GPU_EXPECT",
+    show_envvar=True,
+    help="How many GPUs there should be (default: 1).",
+)
+@click.option(
+    "--gpu-source",
+    "gpu__source",
+    type=click.Choice(["nvml", "dcgm", "nvidia-smi", "demo"]),
+    default=None,
+    envvar="FAIRCLOCK_GPU_SOURCE",
+    show_envvar=True,
+    help="Who is asked about GPUs (default: nvml).",
+)
 @click.argument(
-    "collectors", nargs=-1, required=True, metavar="COLLECTOR...", type=click.Choice(["gateway", "otlp"])
+    "collectors",
+    nargs=-1,
+    required=True,
+    metavar="COLLECTOR...",
+    type=click.Choice(["gateway", "otlp", "vllm", "gpu"]),
 )
 def command(
     *,
@@ -81,7 +104,7 @@ def command(
     debug: bool,
     **flags: Any,
 ) -> None:
-    """Collect until SIGINT or SIGTERM: gateway (its log) or otlp (vLLM's spans), or both.
+    """Collect until SIGINT or SIGTERM: gateway (its log), otlp (vLLM's spans), vllm (its statistics), gpu, or several.
 
     What is collected goes to the disk first and then, in batches, into the store; with --to it is forwarded to
     another Fairclock instead, and no store is needed. While the destination is away, it waits on the disk.

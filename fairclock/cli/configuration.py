@@ -9,7 +9,9 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from collectors.gateway.configuration import GatewaySection
+from collectors.gpu.configuration import GpuSection
 from collectors.otlp.configuration import OtlpSection
+from collectors.vllm_metrics.configuration import VllmSection
 from exporters.forwarding.configuration import ForwardSection
 from exporters.spool.configuration import SpoolSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
@@ -52,6 +54,8 @@ class Configuration(Section):
     spool: SpoolSection = SpoolSection()
     otlp: OtlpSection = OtlpSection()
     gateway: GatewaySection = GatewaySection()
+    vllm: VllmSection = VllmSection()
+    gpu: GpuSection = GpuSection()
     forward: ForwardSection = ForwardSection()
     http: HttpSection = HttpSection()
     log: LogSection = LogSection()

@@ -1,11 +1,13 @@
-"""Own ``fairclock ingest``: files of gateway logs or engine spans into the store."""
+"""Own ``fairclock ingest``: files of gateway logs, engine spans or saved scrapes into the store."""
 
 from __future__ import annotations
 
 import json
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeVar
+from zoneinfo import ZoneInfo
 
 import click
 from rich.console import Console
@@ -18,7 +20,9 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from fairclock.cli.configuration import configuration
 from fairclock.cli.options import common_options, instant, store_dsn
+from fairclock.cli.overriding import overridden
 from fairclock.errors import UsageError
 from fairclock.model import Interval
 
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from collectors.file_reading import FileReading
+    from collectors.gateway.formats import Detected
     from fairclock.store import IngestCounts
 
 F = TypeVar("F", bound="Callable[..., object]")
@@ -72,17 +77,22 @@ def command() -> None:
 @command.command()
 @click.option(
     "--format",
-    "format_name",
-    type=click.Choice(["nginx-json"]),
-    default="nginx-json",
-    show_default=True,
-    help="How the log is written.",
+    "gateway__format",
+    metavar="FORMAT",
+    default=None,
+    help="How the log is written: auto recognises it, file by file (default: the configuration's, else auto).",
+)
+@click.option(
+    "--nginx-log-format",
+    "gateway__log_format",
+    metavar="TEXT",
+    default=None,
+    help="The log_format, where it is nginx's with one of your own: its text, or the directive.",
 )
 @_file_options("gateway")
 def gateway(
     *,
     files: tuple[str, ...],
-    format_name: str,
     source: str,
     covers: str | None,
     as_json: bool,
@@ -90,13 +100,28 @@ def gateway(
     config: Path | None,
     quiet: bool,
     debug: bool,
+    **flags: str | None,
 ) -> int:
-    """Read gateway logs: nginx JSON as the shipped log_format writes it."""
+    """Read gateway logs, each file in the format that it is in."""
     from collectors.gateway.files import read_gateway_files  # noqa: PLC0415 - only when asked for
+    from collectors.gateway.formats import AUTO, FormatChoice  # noqa: PLC0415
+    from collectors.gateway.tenants import tenancy_of  # noqa: PLC0415
 
-    del format_name, debug
+    del debug
+    section = overridden(configuration(config), flags).gateway
+
+    def tell(path: str, detected: Detected) -> None:
+        is_asked = flags["gateway__format"] == AUTO or not detected.form.passes_through
+        if detected.certain and is_asked and not quiet:
+            click.echo(f"{path}: read as {detected.form.name}: {detected.why}", err=True)
+
     return _ingest(
-        read_gateway_files,
+        partial(
+            read_gateway_files,
+            choice=FormatChoice(section.full_format),
+            tenancy=tenancy_of(section.tenants),
+            tell=tell,
+        ),
         files,
         unit="line",
         source=source,
@@ -130,6 +155,85 @@ def otlp(
         unit="span",
         source=source,
         covers=covers,
+        dsn=store_dsn(dsn, config),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+@command.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@click.option(
+    "--zone",
+    metavar="ZONE",
+    default=None,
+    help="The zone of nvidia-smi's times, which name none, such as UTC or Asia/Shanghai.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["prometheus", "dcgm", "nvidia-smi"]),
+    default="prometheus",
+    show_default=True,
+    help="What the files are: answers of vLLM's /metrics or of a DCGM exporter, or nvidia-smi's CSV.",
+)
+@click.option(
+    "--at",
+    metavar="T",
+    default=None,
+    help="When the scrapes were taken, such as 2026-10-01T00:00:00Z; else when each file was last changed.",
+)
+@click.option(
+    "--target",
+    metavar="NAME",
+    default="saved",
+    show_default=True,
+    help="Whose answers they are: one name for each engine, or its scrapes are taken for one's.",
+)
+@click.option(
+    "--source",
+    metavar="NAME",
+    default=None,
+    help="What the rows are said to come from (default: metrics; gpu for readings of GPUs).",
+)
+@common_options
+def metrics(
+    *,
+    files: tuple[str, ...],
+    at: str | None,
+    format_name: Literal["prometheus", "dcgm", "nvidia-smi"],
+    zone: str | None,
+    target: str,
+    source: str | None,
+    as_json: bool,
+    dsn: str | None,
+    config: Path | None,
+    quiet: bool,
+    debug: bool,
+) -> int:
+    """Read saved answers of vLLM's /metrics: Prometheus's text format or OpenMetrics, one a file.
+
+    With --format, readings of GPUs: scrapes of a DCGM exporter, or streams of nvidia-smi --query-gpu --format=csv.
+    """
+    from collectors.gpu.files import read_gpu_files  # noqa: PLC0415 - only when asked for
+    from collectors.vllm_metrics.files import read_metrics_files  # noqa: PLC0415
+
+    del debug
+    moment = None if at is None else instant(at, where="--at")
+    read: Callable[..., list[FileReading]]
+    if format_name == "prometheus":
+        read = partial(read_metrics_files, at=moment, target=target)
+    else:
+        read = partial(
+            read_gpu_files, form=format_name, at=moment, zone=None if zone is None else zone_named(zone)
+        )
+    return _ingest(
+        read,
+        files,
+        unit="sample",
+        source=source or ("metrics" if format_name == "prometheus" else "gpu"),
+        covers=None,
         dsn=store_dsn(dsn, config),
         as_json=as_json,
         quiet=quiet,
@@ -187,6 +291,14 @@ def _report(
             'why dead letters: fairclock query "SELECT reason, count() FROM dead_letters FINAL GROUP BY reason"',
             err=True,
         )
+
+
+def zone_named(name: str) -> ZoneInfo:
+    """Return the zone with this name; raises `UsageError`."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError) as error:
+        raise UsageError("--zone", "no such zone", found=name, remedy="write UTC or Asia/Shanghai") from error
 
 
 def covered_interval(text: str) -> Interval:

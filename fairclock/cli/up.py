@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairclock.cli.options import common_options, store_dsn
-from fairclock.cli.pipeline.collecting import receives_syslog
+from fairclock.cli.pipeline.collecting import receives_syslog, scrapes
 from fairclock.cli.pipeline.running import running
 from fairclock.cli.serving import announce, collecting_options, settings_of, stop_signal
 from fairclock.errors import StoreError
@@ -35,6 +35,13 @@ _OFF = "off"
     envvar="FAIRCLOCK_LISTEN",
     show_envvar=True,
     help="Where frames of sidecars, /healthz, /readyz and /metrics are answered, or off (default: 127.0.0.1:8780).",
+)
+@click.option(
+    "--demo-gpu",
+    "gpu__source",
+    flag_value="demo",
+    default=None,
+    help="Invent GPUs, marked as simulated, to try dashboards with.",
 )
 def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, **flags: Any) -> None:
     """Hold the store, collect, take what sidecars forward, and seal the hours that changed, until SIGINT or SIGTERM.
@@ -66,6 +73,10 @@ def _configured(settings: Configuration) -> list[str]:
         found.append("gateway")
     if not settings.otlp.grpc == settings.otlp.http == _OFF:
         found.append("otlp")
+    if scrapes(settings.vllm):
+        found.append("vllm")
+    if settings.gpu.source != _OFF:
+        found.append("gpu")
     return found
 
 

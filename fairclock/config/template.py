@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
 from pydantic import BaseModel
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 _WIDTH = 100
+_NEVER_WRAPPED = 10_000
 _INDENT = "  "
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"))
 
@@ -44,13 +46,15 @@ def _section_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def _value(field: FieldInfo) -> str:
-    value: Any = field.default if field.default not in (None, ()) else next(iter(field.examples or [""]))
+    value: Any = field.default if field.default not in (None, (), {}) else next(iter(field.examples or [""]))
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
         factor, unit = next(((factor, unit) for factor, unit in _UNITS if value % factor == 0), (1, ""))
         return f"{value // factor} {unit}".rstrip()
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, float):
+        return f"{value:g}s"
+    if isinstance(value, (list, tuple, dict)):
+        return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=_NEVER_WRAPPED).strip()
     text = str(value) if isinstance(value, (str, Path)) else ""
     return f'"{text}"' if ":" in text else text

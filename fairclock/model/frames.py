@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-FrameKind = Literal["gateway", "engine"]
+FrameKind = Literal["gateway", "engine", "sample", "gpu"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class Frame:
     source: the logical source, for example "gateway".
     generation: a file's generation or a stream's id; equal lines are counted within it.
     offset: where in the generation the payload's first byte stands, in bytes.
-    payload: complete lines (many, up to about 256 KiB), or the body of one OTLP request.
+    payload: complete lines (many, up to about 256 KiB), the body of one OTLP request, or one scrape.
     repeats: (line index, k) for each line that is the k-th repeat (k >= 1) of its bytes in the generation.
     covered: event time [from, to), µs since 1970, that the source is read through once this is delivered.
     """

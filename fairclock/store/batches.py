@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FIRST_WINS_BASE = 9_000_000_000_000_000
 _LEASE_SECONDS = 300
+# A gateway's line that could not be read comes as a reason and the shape that it had.
+_RAW_LINE = """if(startsWith(line, '{"line_hash":"') AND JSONHas(line, 'bad'), JSONExtractString(line, 'excerpt'), line)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +220,7 @@ def _keep_dead_letters(
             sql=f"INSERT INTO dead_letters {IN_ONE_BLOCK}"
             " SELECT fromUnixTimestamp64Micro(toInt64({base:UInt64} - {first_wins:UInt64}), 'UTC'),"
             " {kind:String}, {source:String}, reason,"
-            " replaceRegexpAll(replaceRegexpAll(toValidUTF8(substring(line, 1, 4096)), '[0-9]', '0'), '[A-Za-z]|[^ -~]', 'x'),"
+            f" replaceRegexpAll(replaceRegexpAll(toValidUTF8(substring({_RAW_LINE}, 1, 4096)), '[0-9]', '0'), '[A-Za-z]|[^ -~]', 'x'),"
             f" content_hash, {{k:UInt16}}, {{first_wins:UInt64}} FROM {rows} WHERE reason NOT IN ('', 'blank')",
             parameters={
                 **tag,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fairclock.store.connection import Connection
 from fairclock.store.dsn import EmbeddedAddress, parse_dsn
+from fairclock.store.engine_inspection import EngineFigures, engine_figures
+from fairclock.store.engine_rows import PluginFigures, plugin_figures
 from fairclock.store.migrations import applied, migrations
 from fairclock.store.query import Query
 
@@ -24,6 +26,8 @@ class StoreInspection:
     clock_ahead_seconds: by how much the engine's clock is ahead of this machine's.
     is_embedded: whether it is migrated by being opened.
     is_served: whether another process on this machine holds the embedded store and serves it.
+    engines: what the engines' series of the last hour are like.
+    plugin: what the plugins inside vLLM said in the last day.
     """
 
     exists: bool
@@ -33,6 +37,8 @@ class StoreInspection:
     clock_ahead_seconds: float = 0.0
     is_embedded: bool = False
     is_served: bool = False
+    engines: EngineFigures = field(default_factory=EngineFigures)
+    plugin: PluginFigures = field(default_factory=PluginFigures)
 
 
 def inspect_store(dsn: str) -> StoreInspection:
@@ -57,6 +63,8 @@ def inspect_store(dsn: str) -> StoreInspection:
             clock_ahead_seconds=(int(engine_us) - (before_us + after_us) / 2) / _US_PER_SECOND,
             is_embedded=is_embedded,
             is_served=is_embedded and not connection.is_holder,
+            engines=engine_figures(connection),
+            plugin=plugin_figures(connection, now_us=int(engine_us)),
         )
     finally:
         connection.close()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.model import Interval, from_us, to_us
 from fairclock.store.batches import FIRST_WINS_BASE, write_stamp
+from fairclock.store.engine_rows import engine_parameters, reading_engine_rows, reported_by_plugin
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
@@ -27,25 +28,38 @@ REQUEST_COLUMNS = (
 _LIST = ", ".join(REQUEST_COLUMNS)
 
 
-def hours_query(sql: str, hours_us: Sequence[int], as_of_us: int, prefix: str = "") -> Query:
-    """Return the query of the file `sql` for `hours_us` as of `as_of_us`; `prefix` keeps its parameters apart from others'."""
-    text = sql_file(sql)
+def hours_query(
+    sql: str, hours_us: Sequence[int], as_of_us: int, prefix: str = "", *, by_two: bool = False
+) -> Query:
+    """Return the query of the file `sql` for `hours_us` as of `as_of_us`; `prefix` keeps its parameters apart from others'.
+
+    by_two: spans and the plugin reported in that time, so that a sequence may be two rows.
+    """
+    text = reading_engine_rows(sql_file(sql)) if by_two else sql_file(sql)
     parameters: dict[str, object] = {
         "hours_us": list(hours_us),
         "first_us": min(hours_us),
         "last_us": max(hours_us) + HOUR_US,
-        "as_of_wins": FIRST_WINS_BASE - as_of_us,
+        **engine_parameters(*_around(hours_us), as_of_us),
     }
     for name in parameters:
         text = text.replace("{" + name + ":", "{" + prefix + name + ":")
     return Query(sql=text, parameters={prefix + name: value for name, value in parameters.items()})
 
 
+def _around(hours_us: Sequence[int]) -> tuple[int, int]:
+    """Return the time, in µs, in which engine rows matter to `hours_us`."""
+    return min(hours_us) - _MARGIN_US, max(hours_us) + HOUR_US + _MARGIN_US
+
+
 def joined_hours(connection: Connection, hours_us: Sequence[int], as_of_us: int) -> Query:
     """Return the join of `hours_us` as of `as_of_us`: the short one for every hour that it is enough for."""
-    tangled = {int(row[0]) for row in connection.rows(hours_query("tangled_hours", hours_us, as_of_us))}
+    from_us, to_us = _around(hours_us)
+    by_two = reported_by_plugin(connection, from_us=from_us, to_us=to_us, as_of_us=as_of_us)
+    found = connection.rows(hours_query("tangled_hours", hours_us, as_of_us, by_two=by_two))
+    tangled = {int(row[0]) for row in found}
     joins = [
-        hours_query(sql, hours, as_of_us, f"{sql}_")
+        hours_query(sql, hours, as_of_us, f"{sql}_", by_two=by_two)
         for sql, hours in (
             ("join_plain_hours", [hour for hour in hours_us if hour not in tangled]),
             ("join_hours", [hour for hour in hours_us if hour in tangled]),

@@ -160,7 +160,11 @@ def test_counts_as_json_exit_code_and_sentence(  # noqa: PLR0917 - a table
             "--covers: not FROM..TO (2026-10-01); write 2026-10-01Z..2026-11-01Z\n",
             id="half an interval",
         ),
-        pytest.param(["gateway", "--format", "apache", "log"], "Usage: ", id="an unknown format"),
+        pytest.param(
+            ["gateway", "--format", "apache", "log"],
+            "--format: there is no such format (apache); the formats are ",
+            id="an unknown format",
+        ),
         pytest.param(["gateway"], "Usage: ", id="no file"),
     ],
 )

@@ -16,6 +16,7 @@ import pytest
 from fairclock.cli.up import _seal
 from fairclock.errors import StoreUnreachable
 from tests.collectors.otlp_requests import good_span, request_of
+from tests.collectors.test_log_records import logs_of, record, state
 
 READY = re.compile(r"receiving OTLP spans: gRPC on (\S+), HTTP on (\S+); into chdb:///")
 LINE = b'{"time":"1790856000.000","request_time":"0.100","status":"200"}\n'
@@ -78,6 +79,25 @@ def test_collect_receives_until_it_is_stopped_and_has_covered_what_it_heard(dsn,
         assert process.communicate(timeout=60) == ("", "")
         assert process.returncode == 0
     assert (count(dsn, "engine_requests"), count(dsn, "covered")) == (2, 1)
+
+
+def test_what_the_plugin_says_of_requests_and_of_its_engine_goes_where_spans_go(dsn):
+    logs = logs_of(state(), record()).SerializeToString()
+    with running("collect", "otlp", dsn=dsn) as (process, url):
+        answer = httpx.post(
+            url.replace("/v1/traces", "/v1/logs"),
+            content=logs,
+            headers={"Content-Type": "application/x-protobuf"},
+            timeout=60,
+        )
+        assert answer.status_code == 200
+        process.terminate()
+        assert process.communicate(timeout=60) == ("", "")
+    assert (count(dsn, "engine_requests"), count(dsn, "engine_states"), count(dsn, "dead_letters")) == (
+        1,
+        1,
+        0,
+    )
 
 
 def test_up_holds_the_store_while_other_commands_work_on_it(dsn, tmp_path):

@@ -60,6 +60,11 @@ BAD = json_of(request_of(good_span(1), good_span(2, attributes={"gen_ai.latency.
 TINY = request_of(good_span(1, attributes={"gen_ai.request.id": None})).SerializeToString()
 
 
+FOREIGN_LOG = (
+    b'{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"stringValue":"hello"}}]}]}]}'
+)
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -79,7 +84,7 @@ TINY = request_of(good_span(1, attributes={"gen_ai.request.id": None})).Serializ
         ),
         pytest.param(ONE + b"\n" + OTHER, {"read": 4, "stored": 2, "ignored": 2}, id="spans of others"),
         pytest.param(
-            ONE + b'\n{"resourceLogs":[]}', {"read": 3, "stored": 2, "ignored": 1}, id="logs of a Collector"
+            ONE + b"\n" + FOREIGN_LOG, {"read": 3, "stored": 2, "ignored": 1}, id="logs of a Collector"
         ),
         pytest.param(OTHER, {"read": 2, "ignored": 2}, id="spans of others only"),
         pytest.param(b'{"resourceSpans":[]}', {}, id="a request without spans"),

@@ -194,7 +194,7 @@ def test_http_refusals_are_a_status_in_the_encoding_of_the_request(  # noqa: PLR
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/v1/traces", 405), ("POST", "/v1/metrics", 404), ("POST", "/v1/logs", 404), ("GET", "/", 404)],
+    [("GET", "/v1/traces", 405), ("POST", "/v1/metrics", 404), ("GET", "/v1/logs", 405), ("GET", "/", 404)],
     ids="{}".format,
 )
 def test_other_http_requests(receiver, method, path, status):

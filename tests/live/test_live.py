@@ -1,21 +1,13 @@
 """Real nginx, real vLLM, real spans, and clients with watches of their own."""
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 
-from fairclock.demo.live.run import run_live
 from fairclock.model import Outcome
+from tests.live.conftest import REQUESTS
 
 pytestmark = pytest.mark.integration
-
-REQUESTS = 80
-
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    return run_live(out=tmp_path_factory.mktemp("live"), requests=REQUESTS, now=datetime.now(UTC))
 
 
 def test_every_request_is_logged_once(result):

@@ -68,6 +68,7 @@ def traced(number: int) -> dict[str, str]:
 TABLES = (
     "gateway_requests",
     "engine_requests",
+    "engine_states",
     "dead_letters",
     "covered",
     "requests",

@@ -9,6 +9,7 @@ import time
 from threading import Thread
 from typing import TYPE_CHECKING, Self
 
+from collectors.gateway.formats import AUTO
 from collectors.gateway.syslog.backlog import LIMIT_BYTES, Backlog
 from collectors.gateway.syslog.connections import MessageSplitter
 from collectors.gateway.syslog.sockets import DatagramSocket
@@ -56,7 +57,7 @@ class SyslogReceiver:
         source: str,
         udp: str | None = None,
         tcp: str | None = None,
-        log_format: str = "nginx-json",
+        log_format: str = AUTO,
         now_us: Callable[[], int] = lambda: time.time_ns() // _NS_PER_US,
         monotonic: Callable[[], float] = time.monotonic,
         limit_bytes: int = LIMIT_BYTES,

@@ -7,10 +7,12 @@ remembered of it is bounded: a line that comes once more long after its own time
 
 from __future__ import annotations
 
+import logging
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from collectors.gateway.formats import AUTO, FORMATS, SHIPPED, Detected, FormatChoice
 from collectors.gateway.syslog.messages import content_of
 from collectors.gateway.tailing.event_times import event_times, possible_times
 from collectors.gateway.tailing.framing import cuts
@@ -18,11 +20,15 @@ from collectors.gateway.tailing.key_index import KeyIndex
 from collectors.gateway.tailing.numbering import Numbering
 from collectors.lines import LineSplitter
 from collectors.otlp.coverage import ListeningCoverage
+from fairclock.errors import InputError
 from fairclock.model import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from collectors.gateway.formats import GatewayFormat
+
+_LOG = logging.getLogger(__name__)
 _NS_PER_US = 1_000
 MOST_REMEMBERED_LINES = 200_000
 
@@ -34,6 +40,22 @@ class Stream:
         self.generation = uuid.uuid4().hex
         self.offset = 0
         self._numbering = Numbering(most_remembered_lines=most_remembered_lines)
+        self._form: GatewayFormat | None = None
+
+    def form(self, lines: Sequence[bytes], choice: FormatChoice) -> GatewayFormat:
+        """Return the format of the stream's lines; a stream that could be in several is taken for none of them."""
+        if self._form is not None:
+            return self._form
+        try:
+            detected = choice.of(lines, where="syslog")
+        except InputError as doubt:
+            _LOG.warning("%s", doubt)
+            detected = Detected(form=FORMATS[SHIPPED], why="", certain=False)
+        if detected.certain:
+            self._form = detected.form
+            detected.tell(_LOG, "syslog")
+        self._numbering.form = detected.form
+        return detected.form
 
     def number(self, lines: list[bytes], buckets: Sequence[int | None]) -> list[tuple[int, int]]:
         """Return (index, k) of each line that came before."""
@@ -58,9 +80,9 @@ class Loss:
 class Framing:
     """Make frames of what was received, and know what event time was listened to."""
 
-    def __init__(self, *, source: str, log_format: str) -> None:
+    def __init__(self, *, source: str, log_format: str = AUTO) -> None:
         self._source = source
-        self._log_format = log_format
+        self._choice = FormatChoice(log_format)
         self._coverage = ListeningCoverage()
         self._listening_since: float | None = None
 
@@ -82,7 +104,8 @@ class Framing:
         stream = received.stream
         joined = b"\n".join(map(content_of, received.messages)) + b"\n"
         lines = [line for line in LineSplitter(from_the_start=False).feed(joined) if line]
-        times = event_times(lines)
+        form = stream.form(lines, self._choice)
+        times = event_times(lines, form)
         repeats = stream.number(lines, times.buckets)
         frames: list[Frame] = []
         for begin, end in cuts(lines):
@@ -92,21 +115,22 @@ class Framing:
             covered = self._coverage.observe(
                 [end_us * _NS_PER_US for end_us in ends_us], listened_seconds=listened_seconds
             )
-            frames.append(self._frame(stream, payload, covered[0] if covered else None, numbers))
+            frames.append(self._frame(stream, form, payload, covered[0] if covered else None, numbers))
             # A frame covers one interval; what more there is goes into frames without lines.
-            frames += [self._frame(stream, b"", other) for other in covered[1:]]
+            frames += [self._frame(stream, form, b"", other) for other in covered[1:]]
         return frames
 
     def _frame(
         self,
         stream: Stream,
+        form: GatewayFormat,
         payload: bytes,
         covered: tuple[int, int] | None,
         repeats: tuple[tuple[int, int], ...] = (),
     ) -> Frame:
         frame = Frame(
             kind="gateway",
-            format=self._log_format,
+            format=form.full_name,
             source=self._source,
             generation=stream.generation,
             offset=stream.offset,

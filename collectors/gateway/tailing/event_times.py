@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from collectors.gateway.formats import GatewayFormat
+
 _AS_SHIPPED = re.compile(rb'^\{"time":"(\d{10})\.(\d{3})"', re.MULTILINE)
 _AS_SHIPPED_BYTES = 24
 _NUMBER = re.compile(rb'"time"\s*:\s*"?\s*(\d{1,18})(?:\.(\d{1,6}))?')
@@ -40,8 +42,16 @@ class EventTimes:
     times_us: Sequence[int | None]
 
 
-def event_times(lines: Sequence[bytes]) -> EventTimes:
-    """Read the times of `lines`."""
+def event_times(lines: Sequence[bytes], form: GatewayFormat | None = None) -> EventTimes:
+    """Read the times of `lines`, which are nginx JSON unless `form` says otherwise."""
+    if form is not None and not form.passes_through:
+        ended_us = [form.ended_us(line) for line in lines]
+        return EventTimes(
+            buckets=[
+                None if each is None else each // (_BUCKET_SECONDS * _US_PER_SECOND) for each in ended_us
+            ],
+            times_us=ended_us,
+        )
     found = _AS_SHIPPED.findall(b"\n".join([line[:_AS_SHIPPED_BYTES] for line in lines]))
     if len(found) == len(lines):
         times_ms = [int(seconds + milliseconds) for seconds, milliseconds in found]

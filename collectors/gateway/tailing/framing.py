@@ -12,6 +12,7 @@ from fairclock.model import Frame
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from collectors.gateway.formats import GatewayFormat
     from collectors.gateway.tailing.numbering import Numbering, ReadAgain
     from collectors.gateway.tailing.pieces import Piece
 
@@ -24,7 +25,7 @@ def frames_of(
     numbering: Numbering,
     read_again: ReadAgain,
     source: str,
-    log_format: str,
+    form: GatewayFormat,
     generation: str,
     through_us: int | None,
     now_us: int,
@@ -35,7 +36,7 @@ def frames_of(
     ends or NULs, the offsets of all but a piece's first frame lie a little before the true ones.
     """
     lines = piece.lines
-    times = event_times(lines)
+    times = event_times(lines, form)
     repeats = numbering.number(lines, times.buckets, start=piece.start, read_again=read_again)
     frames: list[Frame] = []
     offset = piece.start
@@ -46,7 +47,7 @@ def frames_of(
         frames.append(
             Frame(
                 kind="gateway",
-                format=log_format,
+                format=form.full_name,
                 source=source,
                 generation=generation,
                 offset=offset,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from collectors.gateway.formats import FormatChoice, GatewayFormat
     from collectors.gateway.tailing.contents import Content
     from collectors.gateway.tailing.pieces import Piece
     from fairclock.model import Frame
 
+_LOG = logging.getLogger(__name__)
 _QUIET_LOOKS = 2
+_RECOGNISED_BY_BYTES = 64 << 10
 _HASH_BYTES = 8
 _LOOK_BYTES = 1 << 20
 
@@ -84,6 +88,8 @@ class Generation:
         self.numbering = numbering or Numbering()
         self._prints = prints or Prints()
         self._head = self._tail = self._unread_head = b""
+        self._form: GatewayFormat | None = None
+        self._must_recount = False
         self._looked = 0
         self._looked_at: tuple[int, int] | None = None
         self.content: Content | None = None
@@ -123,7 +129,7 @@ class Generation:
         self.name, self.state = name, State.FOLLOWED
         self._hold(content)
         if self.numbering.index.is_empty:
-            self.numbering.recount(self.offset, self._read_again)
+            self._must_recount = True
         return True
 
     def fork(self, name: str, content: Content) -> Generation:
@@ -244,8 +250,10 @@ class Generation:
         self._looked += 1
         return self._looked < _QUIET_LOOKS
 
-    def read(self, *, source: str, log_format: str, now_us: int, last: bool = False) -> Reading | None:
+    def read(self, *, source: str, choice: FormatChoice, now_us: int, last: bool = False) -> Reading | None:
         """Return the next lines, or None where there are none yet; raises `Severed` and `OSError`.
+
+        Where it is in doubt what format they are in, `InputError` is raised, and they are not read.
 
         `last` also takes a line that no newline ended.
         """
@@ -259,14 +267,18 @@ class Generation:
             raise Severed
         if piece is None:
             return None
+        form = self.numbering.form = self._form or self._recognised(piece, content, choice)
         self._looked_at = None
         self._name_it(piece)
+        if self._must_recount:
+            self.numbering.recount(self.offset, self._read_again)
+            self._must_recount = False
         frames, through_us = frames_of(
             piece,
             numbering=self.numbering,
             read_again=self._read_again,
             source=source,
-            log_format=log_format,
+            form=form,
             generation=self.identity,
             through_us=self.through_us,
             now_us=now_us,
@@ -282,6 +294,17 @@ class Generation:
             tail=tail,
             through_us=through_us,
         )
+
+    def _recognised(self, piece: Piece, content: Content, choice: FormatChoice) -> GatewayFormat:
+        """Return the format of the lines; what begins with lines of none is looked at again with the next piece."""
+        lines = piece.lines
+        if self.offset:
+            lines = [*content.read_at(0, _RECOGNISED_BY_BYTES).split(b"\n")[:-1], *lines]
+        detected = choice.of(lines, where=self.name)
+        if detected.certain:
+            self._form = detected.form
+            detected.tell(_LOG, self.name)
+        return detected.form
 
     def committed(self, reading: Reading) -> None:
         """Move on behind `reading`, which was delivered."""

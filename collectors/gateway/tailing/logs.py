@@ -20,10 +20,12 @@ from collectors.gateway.tailing.generations import Generation, Severed, State
 from collectors.gateway.tailing.records import LogRecord
 from collectors.gateway.tailing.restoring import record_of
 from collectors.gateway.tailing.shared_coverage import LogCoverage
+from fairclock.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from collectors.gateway.formats import FormatChoice
     from collectors.gateway.tailing.contents import Content
     from collectors.gateway.tailing.earlier_files import EarlierFile, FileKey
     from collectors.gateway.tailing.generations import Reading
@@ -282,27 +284,30 @@ class FollowedLog:
         fresh.retired = True
         self.generations.insert(at, fresh)
 
-    def read(self, *, source: str, log_format: str, now_us: int) -> tuple[Generation, Reading] | None:
+    def read(self, *, source: str, choice: FormatChoice, now_us: int) -> tuple[Generation, Reading] | None:
         """Return the next lines of the log, an older generation's first, or None where there are none yet."""
         for generation in self.followed:
             self._go_on_from_before(generation)
             try:
                 reading = None
                 if generation.is_news():
-                    reading = generation.read(source=source, log_format=log_format, now_us=now_us)
+                    reading = generation.read(source=source, choice=choice, now_us=now_us)
                 if reading is None and self._is_over(generation, now_us):
-                    reading = generation.read(source=source, log_format=log_format, now_us=now_us, last=True)
+                    reading = generation.read(source=source, choice=choice, now_us=now_us, last=True)
                     if reading is None:
                         self._finish(generation)
             except Severed:
                 self._severed(generation, now_us)
-                return self.read(source=source, log_format=log_format, now_us=now_us)
+                return self.read(source=source, choice=choice, now_us=now_us)
             except OSError as error:
                 self._complain(generation.name, str(error.strerror))
                 generation.look_again()
                 if error.errno == errno.ESTALE:  # replaced on its server by another machine
                     generation.sever().close()
                     self._search_until_us = now_us + SEARCH_SECONDS * _US_PER_SECOND
+                continue
+            except InputError as doubt:
+                self._complain(generation.name, f"{doubt.problem} ({doubt.found}); {doubt.remedy}")
                 continue
             if reading is not None:
                 generation.quiet_since_us = now_us

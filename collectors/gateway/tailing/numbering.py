@@ -20,6 +20,8 @@ from collectors.gateway.tailing.key_index import KeyIndex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from collectors.gateway.formats import GatewayFormat
+
     ReadAgain = Callable[[int, int], Iterable[tuple[int, list[bytes]]]]
 
 MOST_REMEMBERED_LINES = 200_000
@@ -50,7 +52,7 @@ class _Bucket:
 
 
 class Numbering:
-    """Number the lines of one generation, piece by piece."""
+    """Number the lines of one generation, piece by piece; `form` is the format that they are in."""
 
     def __init__(
         self,
@@ -59,6 +61,7 @@ class Numbering:
         most_remembered_lines: int = MOST_REMEMBERED_LINES,
     ) -> None:
         self.index = index or KeyIndex()
+        self.form: GatewayFormat | None = None
         self._most_remembered_lines = most_remembered_lines
         self._buckets: OrderedDict[int, _Bucket] = OrderedDict()
 
@@ -98,7 +101,9 @@ class Numbering:
         self._buckets.clear()
         self.index = KeyIndex()
         for start, lines in read_again(0, end):
-            self.index.note(start, {bucket for bucket in event_times(lines).buckets if bucket is not None})
+            self.index.note(
+                start, {bucket for bucket in event_times(lines, self.form).buckets if bucket is not None}
+            )
 
     def _remember(self, wanted: set[int], start: int, read_again: ReadAgain) -> None:
         unknown = {bucket for bucket in wanted if bucket not in self._buckets}
@@ -107,7 +112,7 @@ class Numbering:
             self._buckets[bucket] = _Bucket()
         for begin, end in self.index.parts(again, start) if again else ():
             for _, lines in read_again(begin, end):
-                for key, line in zip(event_times(lines).buckets, lines, strict=True):
+                for key, line in zip(event_times(lines, self.form).buckets, lines, strict=True):
                     if key is not None and key in again:
                         self._buckets[key].count([hash(line)])
         for bucket in wanted:

@@ -6,6 +6,7 @@ import logging
 import math
 from typing import TYPE_CHECKING, Self
 
+from collectors.gateway.formats import AUTO, FormatChoice
 from collectors.gateway.tailing.checkpoints import CheckpointFile
 from collectors.gateway.tailing.logs import FollowedLog
 from collectors.gateway.tailing.patterns import Patterns
@@ -34,6 +35,7 @@ _CHECKPOINT_EVERY_US = _US_PER_SECOND // 2
 _FIRST_RETRY_US = _US_PER_SECOND // 4
 _LAST_RETRY_US = 5 * _US_PER_SECOND
 _BUSY_SECONDS = 0.2
+_WITHOUT_LINES = "nginx-json"  # the format of frames that only cover
 _IDLE_SECONDS = 1.0
 _IDLE_AFTER_US = 10 * _US_PER_SECOND
 _SLACK_NS = 1_000_000_000
@@ -46,6 +48,7 @@ class Tailer:
     beside it are not, unless it is rotated later.
     deliver: returns once the frames are safe. `SpoolError` and `StoreError` pause the tail, which offers the
     same frames again; anything else ends it.
+    log_format: "auto", or a format's name; each file is recognised for itself.
     checkpoint_directory: where it is kept how far each log was read; one process may use it at a time.
     """
 
@@ -56,13 +59,13 @@ class Tailer:
         source: str,
         checkpoint_directory: Path,
         deliver: Callable[[Sequence[Frame]], None],
-        log_format: str = "nginx-json",
+        log_format: str = AUTO,
     ) -> None:
         """Take the checkpoint; raises `UsageError` and `InputError`. Nothing is opened before the first `poll`."""
         self._patterns = Patterns(patterns)
         self._source = source
         self._deliver = deliver
-        self._log_format = log_format
+        self._choice = FormatChoice(log_format)
         self._checkpoint = CheckpointFile(checkpoint_directory)
         try:
             self._known = {record.path: record for record in self._checkpoint.load()}
@@ -196,7 +199,7 @@ class Tailer:
         total = 0
         for path in list(self._logs):
             log = self._logs[path] = self._logs.pop(path)  # behind the others
-            found = log.read(source=self._source, log_format=self._log_format, now_us=now_us)
+            found = log.read(source=self._source, choice=self._choice, now_us=now_us)
             if found is not None:
                 self._undelivered.append((log, *found))
                 total += sum(len(frame.payload) for frame in found[1].frames)
@@ -220,7 +223,7 @@ class Tailer:
             )
             for path, log in self._logs.items()
         }
-        return told(shares, source=self._source, log_format=self._log_format)
+        return told(shares, source=self._source, log_format=_WITHOUT_LINES)
 
     def _try_to_deliver(self, now_us: int) -> bool:
         if self._paused and 0 <= self._retry_us - now_us <= _LAST_RETRY_US:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
+from collectors.gateway.formats import FormatChoice
 from collectors.gateway.recognition import recognised
 from collectors.gateway.tailing.patterns import Patterns
 from fairclock.cli.diagnosis.finding import error, from_error, ok, warning
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from collectors.gateway.configuration import GatewaySection
+    from collectors.gateway.formats import GatewayFormat
     from fairclock.cli.diagnosis.finding import Finding
 
 _LOOKED_AT_BYTES = 64 << 10
+_LOOKED_AT_LINES = 50
 _KEYS = ("time", "request_time", "status")
 
 
@@ -36,10 +38,10 @@ def log_findings(section: GatewaySection) -> Iterator[Finding]:
                 "correct the name, or wait for it to appear",
             )
         for path in paths:
-            yield _file_finding(path)
+            yield _file_finding(path, section.full_format)
 
 
-def _file_finding(path: str) -> Finding:
+def _file_finding(path: str, format_name: str) -> Finding:
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             size = file.seek(0, os.SEEK_END)
@@ -58,15 +60,20 @@ def _file_finding(path: str) -> Finding:
     whole = [line for line in lines[:-1] if line.strip()]
     if not whole:
         return ok("gateway.files", f"{path}, nothing in it yet")
-    if _is_read(whole[-1]):
-        return ok("gateway.files", path)
+    try:
+        detected = FormatChoice(format_name).of(whole[-_LOOKED_AT_LINES:], where=path)
+    except FairclockError as problem:
+        return from_error("gateway.files", problem)
+    if _is_read(detected.form, whole[-1]):
+        shipped = detected.form.passes_through
+        return ok("gateway.files", path if shipped else f"{path}, {detected.form.name}")
     looks, remedy = recognised(whole[-1])
     return error("gateway.files", f"{path} {looks}", remedy)
 
 
-def _is_read(line: bytes) -> bool:
+def _is_read(form: GatewayFormat, line: bytes) -> bool:
     try:
-        values = json.loads(line.decode("utf-8", "replace").replace("\\x", "\\\\x"))
-        return all(float(values[key]) >= 0 for key in _KEYS)
-    except (ValueError, KeyError, TypeError, RecursionError):
+        values = form.read(line.replace(b"\\x", b"\\\\x") if form.passes_through else line)
+        return form.ignores(line) or all(float(values[key]) >= 0 for key in _KEYS)
+    except (ValueError, KeyError):
         return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairclock.cli.diagnosis.finding import error, from_error, ok, warning
+from fairclock.cli.diagnosis.plugin import plugin_findings
+from fairclock.cli.diagnosis.series import series_findings
 from fairclock.errors import FairclockError
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ def store_findings(dsn: str, shown: str, *, inspect: Callable[[str], StoreInspec
         )
     else:
         yield ok(_CLOCK, f"differs from this machine's by {found.clock_ahead_seconds:+.1f} s")
+    yield from series_findings(found.engines)
+    yield from plugin_findings(found.plugin)
 
 
 def _schema(found: StoreInspection) -> Finding:

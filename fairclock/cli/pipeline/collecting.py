@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collectors.gateway.tailing import Tailer, TailStatistics
     from collectors.otlp.configuration import OtlpSection
     from collectors.otlp.receiver import OtlpReceiver
+    from collectors.vllm_metrics.configuration import VllmSection
+    from collectors.vllm_metrics.scraping.scraper import Scraper
     from fairclock.cli.pipeline.intake import Intake
 
 _LOG = logging.getLogger(__name__)
@@ -38,7 +40,15 @@ def make_syslog_receiver(section: GatewaySection, intake: Intake) -> SyslogRecei
     from collectors.gateway.syslog import SyslogReceiver  # noqa: PLC0415 - only where it is wanted
 
     udp, tcp = (None if address == _OFF else address for address in (section.syslog.udp, section.syslog.tcp))
-    return SyslogReceiver(intake, source=section.source, udp=udp, tcp=tcp)
+    return SyslogReceiver(intake, source=section.source, udp=udp, tcp=tcp, log_format=section.full_format)
+
+
+def make_scraper(section: VllmSection, intake: Intake) -> Scraper:
+    """Check what is configured; raises `ConfigurationError`."""
+    from collectors.vllm_metrics.scraping.finding import TargetFinder  # noqa: PLC0415 - httpx takes a while to load
+    from collectors.vllm_metrics.scraping.scraper import Scraper  # noqa: PLC0415
+
+    return Scraper(TargetFinder(section), intake, source=section.source)
 
 
 class FollowedFiles:
@@ -55,6 +65,7 @@ class FollowedFiles:
             source=section.source,
             checkpoint_directory=directory / "tails",
             deliver=intake,
+            log_format=section.full_format,
         )
         self._stop = Event()
         self.failure: Exception | None = None
@@ -92,6 +103,21 @@ class FollowedFiles:
 def receives_syslog(section: GatewaySection) -> bool:
     """Return whether the gateway's lines are to be received over the network."""
     return not section.syslog.udp == section.syslog.tcp == _OFF
+
+
+def scrapes(section: VllmSection) -> bool:
+    """Return whether there is anything that may name an engine."""
+    return bool(section.targets or section.files or section.dns)
+
+
+def require_engines(section: VllmSection) -> None:
+    """Refuse to scrape nothing."""
+    if not scrapes(section):
+        raise UsageError(
+            "collect vllm",
+            "no engine is named",
+            remedy="name one with --engine URL, or under vllm in fairclock.yaml",
+        )
 
 
 def require_logs(section: GatewaySection) -> None:

@@ -13,6 +13,7 @@ from fairclock.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from collectors.gateway.configuration import GatewaySection
     from exporters.clickhouse import Writer
     from exporters.forwarding.configuration import ForwardSection
     from exporters.forwarding.forwarder import Forwarder
@@ -20,17 +21,30 @@ if TYPE_CHECKING:
     from fairclock.cli.pipeline.store_link import StoreLink
 
 TOKEN_VARIABLE = "FAIRCLOCK_TOKEN"  # noqa: S105 - its name, not its value
-GATEWAY_FORMAT = "nginx-json"
 _NS_PER_US = 1_000
 
 
 @contextmanager
-def writing(spool: Spool, link: StoreLink) -> Iterator[Writer]:
-    """Write what the spool holds into the store."""
+def writing(spool: Spool, link: StoreLink, gateway: GatewaySection) -> Iterator[Writer]:
+    """Write what the spool holds into the store; raises `ConfigurationError` where tenants cannot be told."""
+    from collectors.gpu.lines import FORMAT as GPU_FORMAT  # noqa: PLC0415
+    from collectors.gpu.lines import batches_of  # noqa: PLC0415
     from collectors.otlp.committing import FORMAT as ENGINE_FORMAT  # noqa: PLC0415
+    from collectors.otlp.engine_states import STATE_FORMAT, state_batches  # noqa: PLC0415
+    from collectors.vllm_metrics.adapting import lines_of_scrape  # noqa: PLC0415
+    from collectors.vllm_metrics.frames import FORMAT as METRICS_FORMAT  # noqa: PLC0415
     from exporters.clickhouse import Writer, lines_of  # noqa: PLC0415
+    from fairclock.cli.pipeline.adapting import Adapters  # noqa: PLC0415
 
-    adapters = {GATEWAY_FORMAT: lines_of, ENGINE_FORMAT: lines_of}
+    adapters = Adapters(
+        gateway,
+        {
+            ENGINE_FORMAT: lines_of,
+            STATE_FORMAT: state_batches,
+            METRICS_FORMAT: lines_of_scrape,
+            GPU_FORMAT: batches_of,
+        },
+    )
     writer = Writer(spool, link.shared, adapters=adapters)
     writer.start()
     try:

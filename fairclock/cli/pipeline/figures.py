@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING
 
 from exporters.prometheus import Figure
 from fairclock.store import Query
+from fairclock.store.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from collectors.gateway.syslog import SyslogStatistics
     from collectors.gateway.tailing import TailStatistics
+    from collectors.vllm_metrics.scraping.statistics import ScraperStatistics
     from exporters.clickhouse import WriterStatistics
     from exporters.forwarding.forwarder import ForwarderStatistics
     from exporters.spool import SpoolStatistics
     from fairclock.store import Store
 
 _REMEMBERED_DAYS = 35
+_US_PER_SECOND = 1_000_000
 
 
 def spool_figures(spool: SpoolStatistics) -> Iterator[Figure]:
@@ -100,6 +103,14 @@ def forwarder_figures(forwarder: ForwarderStatistics) -> Iterator[Figure]:
     )  # fmt: skip
 
 
+def receiver_figures(*, ignored: int) -> Iterator[Figure]:
+    """Yield what became of what came by OTLP and is no engine's."""
+    yield Figure(
+        name="fairclock_otlp_ignored", about="Spans and log records that were passed over: no request of an engine.",
+        value=ignored, kind="counter",
+    )  # fmt: skip
+
+
 def tail_figures(tail: TailStatistics) -> Iterator[Figure]:
     """Yield what became of the log files."""
     for name, about, value in (
@@ -129,6 +140,40 @@ def syslog_figures(syslog: SyslogStatistics) -> Iterator[Figure]:
         ("syslog_paused", "1 while nothing can be kept.", bool(syslog.paused)),
     ):
         yield Figure(name=f"fairclock_{name}", about=about, value=value)
+
+
+def scraper_figures(scraper: ScraperStatistics, *, now_us: int) -> Iterator[Figure]:
+    """Yield how each target is doing."""
+    for target in scraper.targets:
+        labels = {"target": target.name}
+        for name, about, value in (
+            ("scrapes", "Answers of engines that were kept.", target.scrapes),
+            ("scrape_failures", "Tries to scrape that came to nothing.", target.failures),
+        ):
+            yield Figure(name=f"fairclock_{name}", about=about, value=value, labels=labels, kind="counter")
+        up = bool(target.scrapes) and not target.problem
+        yield Figure(
+            name="fairclock_scrape_up",
+            about="1 while the engine answers, 0 while it does not.",
+            value=up,
+            labels=labels,
+        )
+        yield Figure(
+            name="fairclock_scrape_seconds",
+            about="How long its last answer took.",
+            value=target.seconds,
+            labels=labels,
+        )
+        if target.kept_at_us is not None:
+            yield Figure(
+                name="fairclock_scrape_age_seconds", about="Age of its last answer.",
+                value=(now_us - target.kept_at_us) / _US_PER_SECOND, labels=labels,
+            )  # fmt: skip
+    yield Figure(
+        name="fairclock_scrape_discovery_problems",
+        about="Files and names that should name engines and cannot be read.",
+        value=len(scraper.problems),
+    )
 
 
 def intake_figures(*, frames: int, problem: str, received: int) -> Iterator[Figure]:
@@ -162,11 +207,10 @@ def dead_letter_figures(store: Store) -> list[Figure]:
 def newest_rows(store: Store, *, now: datetime) -> dict[tuple[str, str], datetime]:
     """Return the newest event of each kind and source in the last weeks."""
     since = (now - timedelta(days=_REMEMBERED_DAYS)).astimezone(UTC)
-    query = Query(
-        sql="SELECT 'gateway', source, max(received_at) FROM gateway_requests"
-        " WHERE received_at >= {since:DateTime64(6, 'UTC')} GROUP BY source"
-        " UNION ALL SELECT 'engine', source, max(arrived_at) FROM engine_requests"
-        " WHERE arrived_at >= {since:DateTime64(6, 'UTC')} GROUP BY source",
-        parameters={"since": since},
+    newest = (
+        f"SELECT '{kind.name}', source, max({kind.time_column}) FROM {kind.table}"  # noqa: S608 - names of our own
+        f" WHERE {kind.time_column} >= {{since:DateTime64(6, 'UTC')}} GROUP BY source"
+        for kind in KINDS.values()
     )
+    query = Query(sql=" UNION ALL ".join(newest), parameters={"since": since})
     return {(kind, source): instant for kind, source, instant in store.rows(query)}

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from threading import Event
 
     from collectors.gateway.syslog import SyslogReceiver
+    from collectors.gpu.collector import GpuCollector
     from collectors.otlp.receiver import OtlpReceiver
+    from collectors.vllm_metrics.scraping.scraper import Scraper
     from exporters.clickhouse import Writer
     from exporters.forwarding.forwarder import Forwarder
     from exporters.prometheus import Figure
@@ -43,6 +45,8 @@ class Pipeline:
     receiver: OtlpReceiver | None = None
     tail: FollowedFiles | None = None
     syslog: SyslogReceiver | None = None
+    scraper: Scraper | None = None
+    gpus: GpuCollector | None = None
     url: str | None = None
     received_frames: int = 0
     announcements: list[str] = field(default_factory=list)
@@ -54,7 +58,7 @@ class Pipeline:
         """Return whether `stop` was set within `seconds`; raises what ended a part that should have gone on."""
         until = time.monotonic() + seconds
         while not stop.wait(max(min(_LOOK_SECONDS, until - time.monotonic()), 0.0)):
-            for part in (self.tail, self.syslog):
+            for part in (self.tail, self.syslog, self.scraper, self.gpus):
                 if part is not None and part.failure is not None:
                     raise part.failure
             if time.monotonic() >= until:
@@ -68,6 +72,8 @@ class Pipeline:
             "forwarder": self.forwarder,
             "tail": self.tail,
             "syslog": self.syslog,
+            "scraper": self.scraper,
+            "gpus": self.gpus,
         }
         return [name for name, part in parts.items() if part is not None and not part.is_alive]
 
@@ -77,20 +83,30 @@ class Pipeline:
         problem = self.intake.problem
         if not problem and statistics.limit_bytes - statistics.bytes < _LEAST_ROOM_BYTES:
             problem = "the spool is full"
-        return {"spool": problem, "parts": ", ".join(f"{name} has ended" for name in self.ended())}
+        checks = {"spool": problem, "parts": ", ".join(f"{name} has ended" for name in self.ended())}
+        if self.gpus is not None:
+            checks["gpus"] = self.gpus.problem()
+        return checks
 
     def figures(self) -> Iterator[Figure]:
         """Yield every figure that there is right now."""
         from fairclock.cli.pipeline import figures  # noqa: PLC0415 - only where they are asked for
+        from fairclock.cli.pipeline.gpus import gpu_figures  # noqa: PLC0415
 
         yield from figures.spool_figures(self.spool.statistics(_now_us()))
         yield from figures.intake_figures(
             frames=self.intake.frames, problem=self.intake.problem, received=self.received_frames
         )
+        if self.receiver is not None:
+            yield from figures.receiver_figures(ignored=self.receiver.ignored)
         if self.tail is not None:
             yield from figures.tail_figures(self.tail.statistics())
         if self.syslog is not None:
             yield from figures.syslog_figures(self.syslog.statistics())
+        if self.scraper is not None:
+            yield from figures.scraper_figures(self.scraper.statistics(), now_us=_now_us())
+        if self.gpus is not None:
+            yield from gpu_figures(self.gpus.statistics())
         if self.forwarder is not None:
             yield from figures.forwarder_figures(self.forwarder.statistics)
         if self.writer is not None:

@@ -10,11 +10,14 @@ from exporters.spool import Spool
 from fairclock.cli.pipeline.collecting import (
     FollowedFiles,
     make_receiver,
+    make_scraper,
     make_syslog_receiver,
     receives_syslog,
+    require_engines,
     require_logs,
 )
 from fairclock.cli.pipeline.delivering import forwarding, writing
+from fairclock.cli.pipeline.gpus import gpu_announcement, make_gpu_collector, named
 from fairclock.cli.pipeline.intake import Intake
 from fairclock.cli.pipeline.parts import Pipeline
 from fairclock.cli.pipeline.places import spool_directory
@@ -23,11 +26,13 @@ from fairclock.store.dsn import parse_dsn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from pathlib import Path
 
     from starlette.routing import Route
 
     from collectors.gateway.syslog import SyslogReceiver
     from collectors.otlp.receiver import OtlpReceiver
+    from collectors.vllm_metrics.configuration import VllmSection
     from fairclock.cli.configuration import Configuration
 
 
@@ -41,10 +46,12 @@ def running(
 ) -> Iterator[Pipeline]:
     """Run what the settings say until the end of ``with``; frames go into the store at `dsn`, or are forwarded.
 
-    `collectors` are "gateway" and "otlp".
+    `collectors` are "gateway", "otlp", "vllm" and "gpu".
     """
     if "gateway" in collectors:
         require_logs(settings.gateway)
+    if "vllm" in collectors:
+        require_engines(settings.vllm)
     with ExitStack() as stack:
         link = None
         if dsn is not None:
@@ -55,27 +62,46 @@ def running(
         spool = stack.enter_context(Spool(directory, limit_bytes=settings.spool.limit))
         pipeline = Pipeline(spool=spool, intake=Intake(spool.append), link=link)
         if link is not None and dsn is not None:
-            pipeline.writer = stack.enter_context(writing(spool, link))
+            pipeline.writer = stack.enter_context(writing(spool, link, settings.gateway))
             destination = str(parse_dsn(dsn))
         else:
             pipeline.forwarder = stack.enter_context(forwarding(spool, settings.forward))
             destination = settings.forward.to or ""
-        if "otlp" in collectors:
-            receiver = make_receiver(settings.otlp, pipeline.intake, directory=directory)
-            pipeline.receiver = stack.enter_context(receiver)
-            pipeline.announcements.append(_receiving(receiver, destination))
-        if "gateway" in collectors and settings.gateway.files:
-            followed = FollowedFiles(settings.gateway, pipeline.intake, directory=directory)
-            pipeline.tail = stack.enter_context(followed)
-            names = ", ".join(str(path) for path in settings.gateway.files)
-            pipeline.announcements.append(f"following {names}; into {destination}")
-        if "gateway" in collectors and receives_syslog(settings.gateway):
-            syslog = make_syslog_receiver(settings.gateway, pipeline.intake)
-            pipeline.syslog = stack.enter_context(syslog)
-            pipeline.announcements.append(_receiving_syslog(syslog, destination))
+        _collect(pipeline, settings, stack, collectors, destination=destination, directory=directory)
         if settings.http.address != "off":
             _answer(pipeline, settings, stack, takes_frames=takes_frames)
         yield pipeline
+
+
+def _collect(
+    pipeline: Pipeline,
+    settings: Configuration,
+    stack: ExitStack,
+    collectors: Collection[str],
+    *,
+    destination: str,
+    directory: Path,
+) -> None:
+    if "otlp" in collectors:
+        receiver = make_receiver(settings.otlp, pipeline.intake, directory=directory)
+        pipeline.receiver = stack.enter_context(receiver)
+        pipeline.announcements.append(_receiving(receiver, destination))
+    if "gateway" in collectors and settings.gateway.files:
+        followed = FollowedFiles(settings.gateway, pipeline.intake, directory=directory)
+        pipeline.tail = stack.enter_context(followed)
+        names = ", ".join(str(path) for path in settings.gateway.files)
+        pipeline.announcements.append(f"following {names}; into {destination}")
+    if "gateway" in collectors and receives_syslog(settings.gateway):
+        syslog = make_syslog_receiver(settings.gateway, pipeline.intake)
+        pipeline.syslog = stack.enter_context(syslog)
+        pipeline.announcements.append(_receiving_syslog(syslog, destination))
+    if "vllm" in collectors:
+        pipeline.scraper = stack.enter_context(make_scraper(settings.vllm, pipeline.intake))
+        pipeline.announcements.append(_scraping(settings.vllm, destination))
+    if "gpu" in collectors:
+        section = named(settings.gpu)
+        pipeline.gpus = stack.enter_context(make_gpu_collector(section, pipeline.intake))
+        pipeline.announcements.append(gpu_announcement(section, destination))
 
 
 def _answer(pipeline: Pipeline, settings: Configuration, stack: ExitStack, *, takes_frames: bool) -> None:
@@ -116,6 +142,12 @@ def _receiving(receiver: OtlpReceiver, destination: str) -> str:
     if receiver.http_address is not None:
         places.append(f"HTTP on http://{receiver.http_address}/v1/traces")
     return f"receiving OTLP spans: {', '.join(places)}; into {destination}"
+
+
+def _scraping(section: VllmSection, destination: str) -> str:
+    places = [each.url for each in section.targets]
+    places += [*map(str, section.files), *(each.name for each in section.dns)]
+    return f"scraping {', '.join(places)}; into {destination}"
 
 
 def _receiving_syslog(syslog: SyslogReceiver, destination: str) -> str:

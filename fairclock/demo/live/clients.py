@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import httpx
@@ -14,7 +15,7 @@ from fairclock.demo.live.gateway import TRACE_HEADER
 from fairclock.model import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _AT_ONCE = 8
 _PATIENCE_SECONDS = 120.0
@@ -30,13 +31,17 @@ _OUTCOMES: dict[int, Outcome] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What a client saw of its call: `elapsed_us` on its own clock; status 0 and no trace if nothing came."""
+    """What a client saw of its call: `elapsed_us` on its own clock; status 0 and no trace if nothing came.
+
+    timings: what the engine said of its own times in the answer, in milliseconds, where it was asked to.
+    """
 
     call: Call
     status: int
     trace_id: str
     left: bool
     elapsed_us: int
+    timings: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -87,25 +92,41 @@ async def make_call(client: httpx.AsyncClient, call: Call) -> Observation:
     request = client.build_request("POST", call.path, json=call.body, headers=headers)
     gives_up = call.behaviour is Behaviour.LEAVES_BEFORE_ANSWER
     status, trace_id, left = 0, "", False
+    answer = bytearray()
     started_ns = time.perf_counter_ns()
     try:
         async with asyncio.timeout(_LEAVES_AFTER_SECONDS if gives_up else None):
             response = await client.send(request, stream=True)
             status, trace_id = response.status_code, response.headers.get(TRACE_HEADER, "")
             # A stream's headers come before its first token.
-            left = gives_up or not await _read(response, leaves=call.behaviour is Behaviour.LEAVES_IN_STREAM)
+            left = gives_up or not await _read(
+                response, answer, leaves=call.behaviour is Behaviour.LEAVES_IN_STREAM
+            )
             await response.aclose()
     except TimeoutError:
         left = True
     elapsed_us = (time.perf_counter_ns() - started_ns) // _NANOSECONDS_PER_MICROSECOND
-    return Observation(call=call, status=status, trace_id=trace_id, left=left, elapsed_us=elapsed_us)
+    return Observation(
+        call=call, status=status, trace_id=trace_id, left=left, elapsed_us=elapsed_us,
+        timings={} if call.stream or left else _timings(answer),
+    )  # fmt: skip
 
 
-async def _read(response: httpx.Response, *, leaves: bool) -> bool:
-    """Return whether the answer was read to its end."""
+async def _read(response: httpx.Response, answer: bytearray, *, leaves: bool) -> bool:
+    """Return whether the answer was read to its end; what of it was read is added to `answer`."""
     chunks = 0
-    async for _ in response.aiter_raw():
+    async for chunk in response.aiter_raw():
+        answer += chunk
         chunks += 1
         if leaves and chunks == _LEAVES_AFTER_CHUNKS:
             return False
     return True
+
+
+def _timings(answer: bytearray) -> dict[str, float]:
+    """Return the numbers of the answer's ``metrics``."""
+    try:
+        found = json.loads(answer).get("metrics") or {}
+    except (ValueError, AttributeError):
+        return {}
+    return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}

@@ -16,7 +16,7 @@ from fairclock.demo.live.programs import Program, running
 from fairclock.errors import FairclockError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 MODEL_NAME = "tiny"
 RUNNING_AT_ONCE = 2
@@ -24,6 +24,7 @@ RUNNING_AT_ONCE = 2
 
 _MODEL_SECONDS = 300.0
 _READY_SECONDS = 600.0
+_SAMPLE = re.compile(r"^vllm:(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 _QUEUE_SUM = re.compile(r"^vllm:request_queue_time_seconds_sum(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 _QUEUE_COUNT = re.compile(r"^vllm:request_queue_time_seconds_count(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 
@@ -45,6 +46,14 @@ class Engine:
     """A running vLLM."""
 
     url: str
+
+    def totals(self) -> dict[str, float]:
+        """Read /metrics and return, for each of vLLM's names, the sum of its samples whatever their labels."""
+        text = httpx.get(f"{self.url}/metrics", timeout=10.0, trust_env=False).text
+        totals: dict[str, float] = {}
+        for name, value in _SAMPLE.findall(text):
+            totals[name] = totals.get(name, 0.0) + float(value)
+        return totals
 
     def queue_counter(self) -> QueueCounter:
         """Read the sum and count of vLLM's queue-time histogram from /metrics."""
@@ -87,10 +96,20 @@ def make_model(*, python: Path, directory: Path, output: Path) -> None:
 
 @contextlib.contextmanager
 def running_engine(
-    *, python: Path, model: Path, directory: Path, port: int, otlp_endpoint: str
+    *,
+    python: Path,
+    model: Path,
+    directory: Path,
+    port: int,
+    otlp_endpoint: str,
+    options: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Engine]:
-    """Run vLLM on `port`, with spans sent to `otlp_endpoint` (gRPC), until the block is left."""
-    options = (
+    """Run vLLM on `port`, with spans sent to `otlp_endpoint` (gRPC), until the block is left.
+
+    `options` and `environment` are added to its own.
+    """
+    own_options = (
         f"--model {{model}} --served-model-name {MODEL_NAME} --host 127.0.0.1 --port {port} --dtype bfloat16 "
         f"--max-model-len {tiny_model.CONTEXT_TOKENS} --max-num-seqs {RUNNING_AT_ONCE} --enforce-eager "
         f"--otlp-traces-endpoint {otlp_endpoint}"
@@ -98,7 +117,9 @@ def running_engine(
     module = [str(python), "-m", "vllm.entrypoints.openai.api_server"]
     program = Program(
         name="vLLM",
-        arguments=module + [str(model) if word == "{model}" else word for word in options.split()],
+        arguments=module
+        + [str(model) if word == "{model}" else word for word in own_options.split()]
+        + list(options),
         output=directory / "vllm.log",
         environment={
             "VLLM_CPU_KVCACHE_SPACE": "1",
@@ -109,6 +130,7 @@ def running_engine(
             "OTEL_BSP_SCHEDULE_DELAY": "500",  # ms; its default keeps spans back for 5 s
             "NO_PROXY": "127.0.0.1",
             "no_proxy": "127.0.0.1",
+            **(environment or {}),
         },
         stop_seconds=30.0,
     )

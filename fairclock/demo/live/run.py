@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from collectors.gateway.files import ingest_gateway_files
 from collectors.otlp.committing import FORMAT
+from collectors.otlp.engine_states import STATE_FORMAT, state_batches
 from collectors.otlp.receiver import OtlpReceiver
 from exporters.clickhouse import DirectDelivery, lines_of
 from fairclock.demo.live.calls import ACME_KEY, BURST_CALLS, BURSTY_KEY, GLOBEX_KEY, plan_calls
@@ -26,10 +28,11 @@ from fairclock.model import Interval
 from fairclock.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
 
+    from fairclock.demo.live.clients import Observation
     from fairclock.demo.live.engine import Engine
     from fairclock.demo.workspace import Workspace
     from fairclock.store import Store
@@ -48,6 +51,10 @@ class LiveResult:
     directory: Path
     comparison: Comparison
     reports: tuple[Path, ...]
+    seen: tuple[Observation, ...]
+    store: Path
+    totals: Mapping[str, float]
+    """What vLLM's own counters say of the traffic, by name."""
 
     @property
     def agrees(self) -> bool:
@@ -65,12 +72,14 @@ def run_live(
     requests: int,
     now: datetime,
     vllm_python: Path | None = None,
+    plugin: Path | None = None,
     tell: Callable[[str], None] = _silent,
 ) -> LiveResult:
     """Send `requests` real requests through nginx to vLLM, measure them, and compare with the clients' watches.
 
     Everything is written under `out`, where an earlier demonstration is replaced. `now` is the present
-    instant; `tell` hears what is being done. Raises `FairclockError` where nginx, vLLM or its environment
+    instant; `tell` hears what is being done. `plugin` is a folder in which Fairclock's plugin for vLLM is installed:
+    then vLLM loads it, and says its own times in its answers too. Raises `FairclockError` where nginx, vLLM or its environment
     is missing or does not start.
     """
     if requests < FEWEST_REQUESTS:
@@ -80,8 +89,8 @@ def run_live(
     workspace = prepare_workspace(out)
     window = Interval(start=now - timedelta(minutes=1), end=now + timedelta(hours=6))
     with ended_in_order(), open_store(f"chdb://{workspace.store}") as store:
-        with _running_engine(store, workspace, python, tell) as engine:
-            before = engine.queue_counter()
+        with _running_engine(store, workspace, python, plugin, tell) as engine:
+            before, totals_before = engine.queue_counter(), engine.totals()
             with running_gateway(
                 directory=workspace.raw / "gateway",
                 port=free_port(),
@@ -94,6 +103,7 @@ def run_live(
             tell("Reading nginx's log and waiting for vLLM's last spans")
             ingest_gateway_files(store, [str(gateway.log)], source=_SOURCE, covers=None, progress=None)
             _await_spans(store, window, finished=counter.finished)
+            totals = {name: total - totals_before.get(name, 0.0) for name, total in engine.totals().items()}
         store.seal()
         as_of = store.watermark()
         rows = _rows(store, window, as_of)
@@ -101,19 +111,26 @@ def run_live(
         reports = report_traffic(
             store, workspace=workspace, received=[row.received_at for row in rows], as_of=as_of
         )
-    return LiveResult(directory=workspace.root, comparison=compare(seen, rows, counter), reports=reports)
+    return LiveResult(
+        directory=workspace.root, comparison=compare(seen, rows, counter), reports=reports, seen=tuple(seen),
+        store=workspace.store, totals=totals,
+    )  # fmt: skip
 
 
 @contextlib.contextmanager
 def _running_engine(
-    store: Store, workspace: Workspace, python: Path, tell: Callable[[str], None]
+    store: Store,
+    workspace: Workspace,
+    python: Path,
+    plugin: Path | None,
+    tell: Callable[[str], None],
 ) -> Iterator[Engine]:
     """Run vLLM with a new model and a receiver for its spans, which hears the last ones it sends when it ends."""
     directory = workspace.raw / "engine"
     tell("Making a model of random weights")
     make_model(python=python, directory=directory / "model", output=directory / "model.log")
-    deliver = DirectDelivery(store, adapters={FORMAT: lines_of})
-    with OtlpReceiver(deliver, grpc_address="127.0.0.1:0", http_address=None, source=_SOURCE) as receiver:
+    deliver = DirectDelivery(store, adapters={FORMAT: lines_of, STATE_FORMAT: state_batches})
+    with OtlpReceiver(deliver, "127.0.0.1:0", "127.0.0.1:0", source=_SOURCE) as receiver:
         tell("Starting vLLM (about a minute)")
         with running_engine(
             python=python,
@@ -121,8 +138,20 @@ def _running_engine(
             directory=directory,
             port=free_port(),
             otlp_endpoint=f"http://{receiver.grpc_address}",
+            options=() if plugin is None else ("--enable-per-request-metrics",),
+            environment={} if plugin is None else _plugin_environment(plugin, receiver),
         ) as engine:
             yield engine
+
+
+def _plugin_environment(plugin: Path, receiver: OtlpReceiver) -> dict[str, str]:
+    folders = [str(plugin), os.environ.get("PYTHONPATH", "")]
+    return {
+        "PYTHONPATH": os.pathsep.join(filter(None, folders)),
+        "FAIRCLOCK_OTLP_ENDPOINT": f"http://{receiver.http_address}",
+        "FAIRCLOCK_FLUSH_SECONDS": "0.2",
+        "FAIRCLOCK_STATE_SECONDS": "0.2",  # a short run would show little of its engine's state otherwise
+    }
 
 
 def _rows(store: Store, window: Interval, as_of: datetime) -> list[Row]:

@@ -222,7 +222,7 @@ WITH
         SELECT
             request.*, final, earlier_queue_us, engine_prompt_tokens, engine_cached_tokens, engine_completion_tokens,
             multiIf(verdict = '', 'none',
-                    verdict = 'joined' AND responded_us - final.engine_us - earlier_queue_us < -resolution_us, 'quarantined',
+                    verdict = 'joined' AND responded_us - final.engine_us - earlier_queue_us - ifNull(gateway_queue_us, 0) < -resolution_us, 'quarantined',
                     verdict) AS engine,
             engine = 'joined' AS joined
         FROM requests_of_hours AS request
@@ -234,11 +234,11 @@ SELECT
     responded_us AS end_to_end_us,
     connected_us, forwarded_us,
     engine,
-    if(joined, final.queue_us + earlier_queue_us, NULL) AS queue_us,
+    if(joined, final.queue_us + earlier_queue_us + ifNull(gateway_queue_us, 0), NULL) AS queue_us,
     if(joined, final.prefill_us, NULL) AS prefill_us,
     if(joined, final.decode_us, NULL) AS decode_us,
     if(joined, final.engine_us - final.queue_us - final.prefill_us - final.decode_us, NULL) AS frontend_us,
-    if(joined AND final.first_token_us >= 0, forwarded_us + final.first_token_us, NULL) AS time_to_first_token_us,
+    ifNull(gateway_first_token_us, if(joined AND final.first_token_us >= 0, forwarded_us + final.first_token_us, NULL)) AS time_to_first_token_us,
     CAST(ifNull(prompt_tokens, if(joined, engine_prompt_tokens, NULL)), 'Nullable(UInt32)') AS prompt_tokens,
     CAST(ifNull(cached_tokens, if(joined, engine_cached_tokens, NULL)), 'Nullable(UInt32)') AS cached_tokens,
     CAST(ifNull(completion_tokens, if(joined, engine_completion_tokens, NULL)), 'Nullable(UInt32)') AS completion_tokens,

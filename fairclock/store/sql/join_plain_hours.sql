@@ -42,7 +42,7 @@ WITH
                 NOT is_engine, 'none',
                 engine_queue_us < 0 OR engine_prefill_us < 0 OR engine_decode_us < 0
                     OR engine_us - engine_queue_us - engine_prefill_us - engine_decode_us < -resolution_us
-                    OR responded_us - engine_us < -resolution_us, 'quarantined',
+                    OR responded_us - engine_us - ifNull(gateway_queue_us, 0) < -resolution_us, 'quarantined',
                 'joined') AS engine,
             engine = 'joined' AS joined
         FROM requests_of_hours AS request
@@ -54,11 +54,11 @@ SELECT
     responded_us AS end_to_end_us,
     connected_us, forwarded_us,
     engine,
-    if(joined, engine_queue_us, NULL) AS queue_us,
+    if(joined, engine_queue_us + ifNull(gateway_queue_us, 0), NULL) AS queue_us,
     if(joined, engine_prefill_us, NULL) AS prefill_us,
     if(joined, engine_decode_us, NULL) AS decode_us,
     if(joined, engine_us - engine_queue_us - engine_prefill_us - engine_decode_us, NULL) AS frontend_us,
-    if(joined AND first_token_us >= 0, forwarded_us + first_token_us, NULL) AS time_to_first_token_us,
+    ifNull(gateway_first_token_us, if(joined AND first_token_us >= 0, forwarded_us + first_token_us, NULL)) AS time_to_first_token_us,
     CAST(ifNull(prompt_tokens, if(joined, engine_prompt_tokens, NULL)), 'Nullable(UInt32)') AS prompt_tokens,
     CAST(ifNull(cached_tokens, if(joined, engine_cached_tokens, NULL)), 'Nullable(UInt32)') AS cached_tokens,
     CAST(ifNull(completion_tokens, if(joined, engine_completion_tokens, NULL)), 'Nullable(UInt32)') AS completion_tokens,

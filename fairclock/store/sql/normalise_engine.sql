@@ -1,7 +1,7 @@
 -- One canonical engine line (see collectors/otlp) becomes one typed row, or a row with a reason why it could not.
 -- Durations are seconds; impossible ones (negative, a host's uptime) are kept and set aside when they are joined.
 WITH
-    'Tuple(bad Nullable(String), trace_id Nullable(String), span_id Nullable(String), start_ns Nullable(String), end_ns Nullable(String), instance Nullable(String), model Nullable(String), request_id Nullable(String), e2e Nullable(String), queue Nullable(String), prefill Nullable(String), decode Nullable(String), inference Nullable(String), ttft Nullable(String), prompt_tokens Nullable(String), completion_tokens Nullable(String), cached_tokens Nullable(String), finish_reason Nullable(String), simulated Nullable(String))' AS shape,
+    'Tuple(bad Nullable(String), trace_id Nullable(String), span_id Nullable(String), start_ns Nullable(String), end_ns Nullable(String), instance Nullable(String), model Nullable(String), request_id Nullable(String), e2e Nullable(String), queue Nullable(String), prefill Nullable(String), decode Nullable(String), inference Nullable(String), ttft Nullable(String), prompt_tokens Nullable(String), completion_tokens Nullable(String), cached_tokens Nullable(String), finish_reason Nullable(String), reporter Nullable(String), engine_rank Nullable(String), preemptions Nullable(String), simulated Nullable(String))' AS shape,
     x -> ifNull(x, '') AS text_of,
     x -> toFloat64OrNull(ifNull(x, '')) AS seconds_of,
     -- 1e9 s are 31 years: no request, and no uptime, lasts that long
@@ -60,6 +60,9 @@ SELECT
     toUInt32OrNull(text_of(t.cached_tokens)) AS cached_tokens,
     toUInt32OrNull(text_of(t.completion_tokens)) AS completion_tokens,
     text_of(t.finish_reason) AS finish_reason,
+    if(text_of(t.reporter) = '', 'span', text_of(t.reporter)) AS reporter,
+    toUInt16OrNull(text_of(t.engine_rank)) AS engine_rank,
+    toUInt32OrNull(text_of(t.preemptions)) AS preemptions,
     text_of(t.simulated) IN ('true', '1') AS simulated,
     -- an end before the start, or a day after it, is no event time
     if(end_ns_or_null BETWEEN start_ns_or_null AND start_ns_or_null + 86400000000000, intDiv(ifNull(end_ns_or_null, 0), 1000),

@@ -1,0 +1,1 @@
+"""Own scrapes of a DCGM exporter."""

@@ -1,0 +1,1 @@
+"""Own the streams of ``nvidia-smi --query-gpu=… --format=csv``."""

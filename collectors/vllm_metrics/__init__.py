@@ -1,0 +1,1 @@
+"""Own vLLM's statistics: what ``/metrics`` says, under one vocabulary, as lines for the store."""

@@ -1,0 +1,142 @@
+"""Own one scrape: the request, its limits, and what its answer means."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx
+
+from fairclock.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collectors.vllm_metrics.scraping.targets import Access, Target
+
+LARGEST_BODY_BYTES = 16 << 20
+_ACCEPT = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.8,*/*;q=0.1"
+_KEEP_ALIVE_SECONDS = 120.0
+
+
+class ScrapeFailedError(Exception):
+    """Say in a few words why a scrape came to nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What a target answered, unpacked."""
+
+    content: bytes
+    content_type: str
+
+
+class Fetcher:
+    """Ask targets; connections are kept, and shared by targets that are let in by the same certificates."""
+
+    def __init__(self, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        """Open nothing yet; `transport` stands for the network in tests."""
+        self._transport = transport
+        self._clients: dict[tuple[object, ...], httpx.AsyncClient] = {}
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for client in self._clients.values():
+            await client.aclose()
+        self._clients.clear()
+
+    async def fetch(self, target: Target) -> Body:
+        """Return what `target` answers within its time; raises `ScrapeFailedError`."""
+        try:
+            async with asyncio.timeout(target.timeout_seconds):
+                return await self._fetch(target)
+        except TimeoutError as error:
+            raise ScrapeFailedError(f"no whole answer within {target.timeout_seconds:g} s") from error
+        except httpx.HTTPError as error:
+            raise ScrapeFailedError(_said(error)) from error
+        except ConfigurationError as error:
+            raise ScrapeFailedError(str(error)) from error
+
+    async def _fetch(self, target: Target) -> Body:
+        headers = {"Accept": _ACCEPT, "Accept-Encoding": "gzip", "User-Agent": "fairclock"}
+        headers.update(target.access.headers)
+        if target.access.token_file is not None:
+            headers["Authorization"] = f"Bearer {read_token(target.access)}"
+        request = self._client(target.access).stream("GET", target.url, headers=headers)
+        async with request as response:
+            if response.is_redirect:
+                raise ScrapeFailedError("it redirects to another address; name that one")
+            if response.status_code != httpx.codes.OK:
+                raise ScrapeFailedError(f"HTTP {response.status_code}")
+            content = bytearray()
+            async for chunk in response.aiter_bytes():
+                content += chunk
+                if len(content) > LARGEST_BODY_BYTES:
+                    raise ScrapeFailedError(f"the answer has more than {LARGEST_BODY_BYTES >> 20} MiB")
+            return Body(content=bytes(content), content_type=response.headers.get("Content-Type", ""))
+
+    def _client(self, access: Access) -> httpx.AsyncClient:
+        key = (access.ca, access.certificate, access.key)
+        if key not in self._clients:
+            self._clients[key] = httpx.AsyncClient(
+                verify=trust(access),
+                limits=httpx.Limits(max_connections=None, keepalive_expiry=_KEEP_ALIVE_SECONDS),
+                timeout=None,  # noqa: S113 - the whole scrape has one
+                follow_redirects=False,  # token and headers are for this address and no other
+                trust_env=False,  # a proxy of the system's stands between this and no engine
+                transport=self._transport,
+            )
+        return self._clients[key]
+
+
+def trust(access: Access) -> ssl.SSLContext:
+    """Return by what the other side is known, and shown who asks; raises `ConfigurationError`."""
+    try:
+        context = ssl.create_default_context(cafile=None if access.ca is None else str(access.ca))
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigurationError(
+            str(access.ca), "cannot be used as certificates", found=str(error), remedy="name a PEM file as ca"
+        ) from error
+    if access.certificate is not None and access.key is not None:
+        try:
+            context.load_cert_chain(access.certificate, access.key, password=_no_password)
+        except (OSError, ssl.SSLError, ValueError) as error:
+            raise ConfigurationError(
+                str(access.certificate),
+                f"is no certificate that fits {access.key}",
+                found=str(error),
+                remedy="name two PEM files, the key without a password",
+            ) from error
+    return context
+
+
+def _no_password() -> str:
+    raise ValueError("the key has a password")
+
+
+def read_token(access: Access) -> str:
+    """Return the bearer token; raises `ConfigurationError`."""
+    path = access.token_file
+    assert path is not None  # noqa: S101 - asked only where there is one
+    try:
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeError) as error:
+        found = error.strerror if isinstance(error, OSError) else "not a text of ASCII"
+        raise ConfigurationError(
+            str(path), "the token cannot be read", found=found, remedy="correct token_file"
+        ) from error
+    if not token or not token.isprintable() or " " in token:
+        raise ConfigurationError(
+            str(path), "holds no token", remedy="write the token into it, and nothing else"
+        )
+    return token
+
+
+def _said(error: httpx.HTTPError) -> str:
+    if isinstance(error, httpx.DecodingError):
+        return "the answer cannot be unpacked"
+    text = str(error)
+    at = text.rfind("[Errno ")
+    if at >= 0:
+        text = text[at:].partition("] ")[2]
+    return text or type(error).__name__

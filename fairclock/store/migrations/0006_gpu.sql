@@ -1,0 +1,121 @@
+-- What GPUs show: a row for each device or MIG instance in each second, and what happened to them.
+-- A device has one row in a second: content_hash is of that, and computed when it is asked for.
+-- A null has its reason in `missing`, under the column's field, or under * for every field without one of its own.
+
+CREATE TABLE IF NOT EXISTS gpu_samples
+(
+    sampled_at DateTime64(6, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    k UInt16 CODEC(ZSTD(1)),
+    gpu LowCardinality(String),
+    parent LowCardinality(String),
+    host LowCardinality(String),
+    collector LowCardinality(String),
+    gpu_index Nullable(UInt16) CODEC(ZSTD(1)),
+    gpu_instance Nullable(UInt16) CODEC(ZSTD(1)),
+    compute_instance Nullable(UInt16) CODEC(ZSTD(1)),
+    name LowCardinality(String),
+    bus LowCardinality(String),
+    driver LowCardinality(String),
+    profile LowCardinality(String),
+    state LowCardinality(String),
+    samples UInt16 CODEC(T64, ZSTD(1)),
+    utilization_ratio_mean Nullable(Float32) CODEC(ZSTD(1)),
+    utilization_ratio_min Nullable(Float32) CODEC(ZSTD(1)),
+    utilization_ratio_max Nullable(Float32) CODEC(ZSTD(1)),
+    memory_utilization_ratio_mean Nullable(Float32) CODEC(ZSTD(1)),
+    memory_utilization_ratio_min Nullable(Float32) CODEC(ZSTD(1)),
+    memory_utilization_ratio_max Nullable(Float32) CODEC(ZSTD(1)),
+    engine_active_ratio_mean Nullable(Float32) CODEC(ZSTD(1)),
+    engine_active_ratio_min Nullable(Float32) CODEC(ZSTD(1)),
+    engine_active_ratio_max Nullable(Float32) CODEC(ZSTD(1)),
+    memory_used_bytes_mean Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    memory_used_bytes_min Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    memory_used_bytes_max Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    power_milliwatts_mean Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    power_milliwatts_min Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    power_milliwatts_max Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    temperature_celsius_mean Nullable(Float32) CODEC(ZSTD(1)),
+    temperature_celsius_min Nullable(Float32) CODEC(ZSTD(1)),
+    temperature_celsius_max Nullable(Float32) CODEC(ZSTD(1)),
+    memory_temperature_celsius_mean Nullable(Float32) CODEC(ZSTD(1)),
+    memory_temperature_celsius_min Nullable(Float32) CODEC(ZSTD(1)),
+    memory_temperature_celsius_max Nullable(Float32) CODEC(ZSTD(1)),
+    sm_clock_mhz_mean Nullable(UInt16) CODEC(T64, ZSTD(1)),
+    sm_clock_mhz_min Nullable(UInt16) CODEC(T64, ZSTD(1)),
+    sm_clock_mhz_max Nullable(UInt16) CODEC(T64, ZSTD(1)),
+    memory_clock_mhz_mean Nullable(UInt16) CODEC(T64, ZSTD(1)),
+    memory_clock_mhz_min Nullable(UInt16) CODEC(T64, ZSTD(1)),
+    memory_clock_mhz_max Nullable(UInt16) CODEC(T64, ZSTD(1)),
+    memory_total_bytes Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    memory_reserved_bytes Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    memory_free_bytes Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    power_limit_milliwatts Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    energy_total_millijoules Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    throttle_reasons Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    performance_state Nullable(UInt8) CODEC(T64, ZSTD(1)),
+    pcie_generation Nullable(UInt8) CODEC(T64, ZSTD(1)),
+    pcie_width Nullable(UInt8) CODEC(T64, ZSTD(1)),
+    pcie_sent_bytes_per_second Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    pcie_received_bytes_per_second Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    pcie_replays Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    nvlinks_active Nullable(UInt16) CODEC(T64, ZSTD(1)),
+    nvlinks_inactive Nullable(UInt16) CODEC(T64, ZSTD(1)),
+    nvlink_crc_errors Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    nvlink_replay_errors Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    nvlink_recovery_errors Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    ecc_corrected_volatile Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    ecc_uncorrected_volatile Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    ecc_corrected_aggregate Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    ecc_uncorrected_aggregate Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    retired_pages_corrected Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    retired_pages_uncorrected Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    retired_pages_pending Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    remapped_rows_corrected Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    remapped_rows_uncorrected Nullable(UInt32) CODEC(T64, ZSTD(1)),
+    remapped_rows_pending Nullable(UInt8) CODEC(T64, ZSTD(1)),
+    remapped_rows_failed Nullable(UInt8) CODEC(T64, ZSTD(1)),
+    energy_millijoules Nullable(UInt64) CODEC(T64, ZSTD(1)),
+    energy_seconds Nullable(Float32) CODEC(ZSTD(1)),
+    energy_is_integrated Nullable(UInt8) CODEC(T64, ZSTD(1)),
+    process_pids Array(UInt32) CODEC(ZSTD(1)),
+    process_bytes Array(Nullable(UInt64)) CODEC(ZSTD(1)),
+    missing Map(LowCardinality(String), LowCardinality(String)) CODEC(ZSTD(1)),
+    simulated UInt8,
+    source LowCardinality(String),
+    first_wins UInt64 CODEC(Delta(8), ZSTD(1)),
+    stored_at DateTime64(6, 'UTC') ALIAS fromUnixTimestamp64Micro(toInt64(9000000000000000 - first_wins), 'UTC'),
+    content_hash UInt64 ALIAS sipHash64(toString(gpu), intDiv(toUnixTimestamp64Micro(sampled_at), 1000000), toString(collector), toString(host)),
+    INDEX sampled sampled_at TYPE minmax GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(first_wins)
+PARTITION BY toYYYYMMDD(sampled_at)
+ORDER BY (gpu, host, collector, sampled_at, k)
+TTL toDateTime(sampled_at) + INTERVAL 400 DAY
+SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;
+
+CREATE TABLE IF NOT EXISTS gpu_events
+(
+    happened_at DateTime64(6, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    content_hash UInt128 CODEC(NONE),
+    k UInt16 CODEC(ZSTD(1)),
+    event LowCardinality(String),
+    gpu LowCardinality(String),
+    parent LowCardinality(String),
+    host LowCardinality(String),
+    collector LowCardinality(String),
+    gpu_instance Nullable(UInt16),
+    compute_instance Nullable(UInt16),
+    code Nullable(Int64),
+    count Nullable(UInt64),
+    detail String CODEC(ZSTD(1)),
+    sequence UInt64 CODEC(T64, ZSTD(1)),
+    simulated UInt8,
+    source LowCardinality(String),
+    first_wins UInt64 CODEC(Delta(8), ZSTD(1)),
+    stored_at DateTime64(6, 'UTC') ALIAS fromUnixTimestamp64Micro(toInt64(9000000000000000 - first_wins), 'UTC')
+)
+ENGINE = ReplacingMergeTree(first_wins)
+PARTITION BY toYYYYMM(happened_at)
+ORDER BY (happened_at, content_hash, k)
+TTL toDateTime(happened_at) + INTERVAL 3 YEAR
+SETTINGS non_replicated_deduplication_window = 1000, ttl_only_drop_parts = 1;

@@ -1,0 +1,48 @@
+-- One canonical line of the plugin (see collectors/otlp/engine_states.py) becomes one typed row, or a row with a reason
+-- why it could not. A number that is none, or that its column cannot hold, is unknown: no other of the row rests on it.
+WITH
+    'Tuple(bad Nullable(String), event Nullable(String), at_ns Nullable(String), instance Nullable(String), engine_rank Nullable(String), model Nullable(String), running Nullable(String), waiting Nullable(String), kv_cache_usage Nullable(String), sleep_level Nullable(String), device Nullable(String), gpus Nullable(String), tensor_parallel Nullable(String), pipeline_parallel Nullable(String), data_parallel Nullable(String), max_num_seqs Nullable(String), max_num_batched_tokens Nullable(String), max_model_len Nullable(String), kv_cache_blocks Nullable(String), kv_cache_block_tokens Nullable(String), kv_cache_tokens Nullable(String), vllm_version Nullable(String), lost_records Nullable(String), lost_reason Nullable(String), lost_from_ns Nullable(String), lost_to_ns Nullable(String))' AS shape,
+    x -> ifNull(x, '') AS text_of,
+    x -> if(intDiv(ifNull(toInt64OrNull(text_of(x)), 0), 1000) > 946684800000000, fromUnixTimestamp64Micro(intDiv(ifNull(toInt64OrNull(text_of(x)), 0), 1000), 'UTC'), NULL) AS instant_of
+SELECT
+    line,
+    if(isValidUTF8(line), line, toValidUTF8(line)) AS readable,
+    JSONExtract(readable, shape) AS t,
+    toInt64OrNull(text_of(t.at_ns)) AS at_ns_or_null,
+    intDiv(ifNull(at_ns_or_null, 0), 1000) AS at_us,
+    multiIf(
+        trimBoth(line) = '', 'blank',
+        NOT startsWith(trimLeft(line), '{') OR NOT isValidJSON(readable), 'not a JSON object',
+        isNotNull(t.bad), concat('record: ', text_of(t.bad)),
+        isNull(at_ns_or_null), 'time: absent or not a number of nanoseconds',
+        at_us < 946684800000000, 'time: before 2000',
+        at_us > {stored_us:Int64} + 86400000000, 'time: more than a day in the future',
+        text_of(t.event) = '', 'event: absent',
+        '') AS reason,
+    reinterpretAsUInt128(sipHash128(line)) AS content_hash,
+    text_of(t.event) AS event,
+    text_of(t.instance) AS instance,
+    toUInt16OrNull(text_of(t.engine_rank)) AS engine_rank,
+    text_of(t.model) AS model,
+    toUInt32OrNull(text_of(t.running)) AS running,
+    toUInt32OrNull(text_of(t.waiting)) AS waiting,
+    if(isFinite(ifNull(toFloat64OrNull(text_of(t.kv_cache_usage)), nan)), toFloat64OrNull(text_of(t.kv_cache_usage)), NULL) AS kv_cache_usage_ratio,
+    toUInt8OrNull(text_of(t.sleep_level)) AS sleep_level,
+    text_of(t.device) AS device,
+    toUInt16OrNull(text_of(t.gpus)) AS gpus,
+    toUInt16OrNull(text_of(t.tensor_parallel)) AS tensor_parallel,
+    toUInt16OrNull(text_of(t.pipeline_parallel)) AS pipeline_parallel,
+    toUInt16OrNull(text_of(t.data_parallel)) AS data_parallel,
+    toUInt32OrNull(text_of(t.max_num_seqs)) AS max_num_seqs,
+    toUInt32OrNull(text_of(t.max_num_batched_tokens)) AS max_num_batched_tokens,
+    toUInt32OrNull(text_of(t.max_model_len)) AS max_model_len,
+    toUInt64OrNull(text_of(t.kv_cache_blocks)) AS kv_cache_blocks,
+    toUInt32OrNull(text_of(t.kv_cache_block_tokens)) AS kv_cache_block_tokens,
+    toUInt64OrNull(text_of(t.kv_cache_tokens)) AS kv_cache_tokens,
+    text_of(t.vllm_version) AS vllm_version,
+    toUInt64OrNull(text_of(t.lost_records)) AS lost_records,
+    text_of(t.lost_reason) AS lost_reason,
+    instant_of(t.lost_from_ns) AS lost_from,
+    instant_of(t.lost_to_ns) AS lost_to,
+    at_us AS event_us
+FROM {lines:Identifier}
