@@ -12,6 +12,7 @@ from collectors.gateway.configuration import GatewaySection
 from collectors.otlp.configuration import OtlpSection
 from exporters.forwarding.configuration import ForwardSection
 from exporters.spool.configuration import SpoolSection
+from exporters.webhooks.configuration import WebhooksSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
 from fairclock.store.configuration import StoreSection
 
@@ -53,6 +54,7 @@ class Configuration(Section):
     otlp: OtlpSection = OtlpSection()
     gateway: GatewaySection = GatewaySection()
     forward: ForwardSection = ForwardSection()
+    webhooks: WebhooksSection = WebhooksSection()
     http: HttpSection = HttpSection()
     log: LogSection = LogSection()
 
