@@ -22,6 +22,8 @@ _COMMANDS = {
     "evaluate": "Join and seal the hours of a range.",
     "report": "Write the report of one contract and month.",
     "contract": "Lint, print or show contracts.",
+    "exclusions": "Propose time to be left out, answer, list.",
+    "degradations": "Record when answers were of a lesser quality, list.",
     "migrate": "Bring a server's tables up to date.",
     "query": "Run SQL on the store.",
     "tokens": "Make, list and revoke tokens.",
