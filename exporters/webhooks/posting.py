@@ -10,6 +10,7 @@ import ssl
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -172,9 +173,14 @@ def _said(error: Exception) -> str:
     return _WORDS.get(type(error), type(error).__name__)
 
 
+_systems_trust = cache(ssl.create_default_context)
+
+
 def _trust(ca: Path | None) -> ssl.SSLContext:
+    if ca is None:
+        return _systems_trust()
     try:
-        return ssl.create_default_context(cafile=None if ca is None else str(ca))
+        return ssl.create_default_context(cafile=str(ca))
     except (OSError, ssl.SSLError) as error:
         raise ConfigurationError(
             str(ca), "cannot be used as certificates", found=str(error), remedy="name a PEM file"

@@ -7,6 +7,7 @@ import re
 from fairclock.documents.text import printable, shortened
 
 _LONGEST_VALUE = 300
+_LONGEST_READ = 2_000
 _HALF_ENTITY = re.compile(r"&[a-z]{0,4}$")
 _WIDE = str.maketrans({"@": "＠", "<": "＜", ">": "＞"})
 _SLACK = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -14,7 +15,7 @@ _SLACK = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 def plain(value: object) -> str:
     """Return a value as one printable line of bounded length."""
-    return shortened(printable(str(value)), _LONGEST_VALUE)
+    return shortened(printable(str(value)[:_LONGEST_READ]), _LONGEST_VALUE)
 
 
 def for_slack(value: object) -> str:

@@ -1,5 +1,6 @@
 """What is sent when, decided by a pure function: each rule in a row of a table, the laws under Hypothesis."""
 
+import itertools
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -312,7 +313,7 @@ def test_laws_of_one_alert(states, steps, looks, silence_steps):
     told = [number for _, numbers in desk.numbers() for number in numbers]
     assert told == sorted(set(told))
     spoken = [R, *(states[number - 1] for number in told)]
-    assert all(one is not other for one, other in zip(spoken, spoken[1:], strict=False))
+    assert all(one is not other for one, other in itertools.pairwise(spoken))
     assert spoken[-1] is states[-1]
     assert {number for number, _ in desk.outbox.fates()} == set(range(1, len(states) + 1))
     assert not desk.outbox.read().entries
