@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from exporters.forwarding.forwarder import Forwarder
     from exporters.prometheus import Figure
     from exporters.spool import Spool
+    from exporters.webhooks.courier import Courier
     from fairclock.cli.pipeline.collecting import FollowedFiles
     from fairclock.cli.pipeline.intake import Intake
     from fairclock.cli.pipeline.store_link import StoreLink
@@ -43,6 +44,7 @@ class Pipeline:
     receiver: OtlpReceiver | None = None
     tail: FollowedFiles | None = None
     syslog: SyslogReceiver | None = None
+    courier: Courier | None = None
     url: str | None = None
     received_frames: int = 0
     announcements: list[str] = field(default_factory=list)
@@ -68,6 +70,7 @@ class Pipeline:
             "forwarder": self.forwarder,
             "tail": self.tail,
             "syslog": self.syslog,
+            "webhooks": self.courier,
         }
         return [name for name, part in parts.items() if part is not None and not part.is_alive]
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from exporters.spool import Spool
+from fairclock.cli.pipeline.alerting import carrying
 from fairclock.cli.pipeline.collecting import (
     FollowedFiles,
     make_receiver,
@@ -74,6 +75,10 @@ def running(
             syslog = make_syslog_receiver(settings.gateway, pipeline.intake)
             pipeline.syslog = stack.enter_context(syslog)
             pipeline.announcements.append(_receiving_syslog(syslog, destination))
+        if takes_frames and link is not None and settings.webhooks.destinations:
+            pipeline.courier = stack.enter_context(carrying(settings.webhooks, link))
+            names = ", ".join(each.name for each in settings.webhooks.destinations)
+            pipeline.announcements.append(f"telling of alerts: {names}")
         if settings.http.address != "off":
             _answer(pipeline, settings, stack, takes_frames=takes_frames)
         yield pipeline
