@@ -74,7 +74,7 @@ class Book:
 class Outbox(Protocol):
     """Where events wait; usable from several threads. Every call may raise `StoreError`."""
 
-    def keep(self, events: Sequence[AlertEvent], *, now: datetime) -> int:
+    def keep(self, events: Sequence[AlertEvent]) -> int:
         """Keep events, and return how many were new; the first copy of (alert, sequence) stays."""
 
     def read(self) -> Book:

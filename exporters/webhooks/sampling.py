@@ -62,7 +62,7 @@ def send_sample(
             planned_at=now(),
         )
         outbox.write([entry], now=now())
-        outbox.keep([each], now=now())
+        outbox.keep([each])
         result |= {
             "delivered": is_taken,
             "event_id": each.event_id,

@@ -10,6 +10,7 @@ from exporters.webhooks.event import AlertEvent, State, event_text, read_event
 from exporters.webhooks.outbox import OPEN, TOLD, Book, Entry, Fate
 from exporters.webhooks.silences import Silence
 from fairclock.store import Query
+from fairclock.store.stamping import insert_stamped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from fairclock.store import Store
 
 _ALERT_COLUMNS = (
-    "alert_id", "sequence", "event_id", "state", "severity", "contract", "objective", "changed_at", "event", "stored_at",
+    "alert_id", "sequence", "event_id", "state", "severity", "contract", "objective", "changed_at", "event",
 )  # fmt: skip
 _DELIVERY_COLUMNS = (
     "destination", "alert_id", "sequence", "event_id", "alert_state", "version", "state", "message_id", "delivery_id",
     "attempt", "http_status", "problem", "planned_at", "retry_at", "stored_at",
 )  # fmt: skip
-_SILENCE_COLUMNS = ("id", "version", "matchers", "silent_from", "silent_to", "author", "reason", "stored_at")
+_SILENCE_COLUMNS = ("id", "version", "matchers", "silent_from", "silent_to", "author", "reason")
 
 _FIRST_COPIES = (
     "SELECT alert_id, sequence, state, event FROM alerts ORDER BY alert_id, sequence, stored_at"
@@ -44,7 +45,7 @@ class StoreOutbox:
         self._reach: Callable[[], Store] = store if callable(store) else lambda: store
         self._keeping = Lock()
 
-    def keep(self, events: Sequence[AlertEvent], *, now: datetime) -> int:
+    def keep(self, events: Sequence[AlertEvent]) -> int:
         """Keep events, and return how many were new; the first copy of (alert, sequence) stays."""
         distinct = {event.event_id: event for event in reversed(events)}
         if not distinct:
@@ -60,7 +61,7 @@ class StoreOutbox:
             known = {row[0] for row in found}
             new = [event for event in reversed(distinct.values()) if event.event_id not in known]
             if new:
-                store.insert("alerts", _ALERT_COLUMNS, [_alert_row(event, now) for event in new])
+                insert_stamped(store, "alerts", _ALERT_COLUMNS, [_alert_row(event) for event in new])
         return len(new)
 
     def latest(self) -> dict[str, AlertEvent]:
@@ -111,13 +112,13 @@ class StoreOutbox:
             for row in self._reach().rows(_SILENCES)
         ]
 
-    def silence(self, silence: Silence, *, now: datetime) -> None:
+    def silence(self, silence: Silence) -> None:
         """Add a silence, or its next version."""
         row = (
             silence.id, silence.version, list(silence.matchers), silence.start.astimezone(UTC),
-            silence.end.astimezone(UTC), silence.author, silence.reason, now.astimezone(UTC),
+            silence.end.astimezone(UTC), silence.author, silence.reason,
         )  # fmt: skip
-        self._reach().insert("silences", _SILENCE_COLUMNS, [row])
+        insert_stamped(self._reach(), "silences", _SILENCE_COLUMNS, [row])
 
     def mark(self) -> object:
         """Return a value that differs from the last one whenever something was written since."""
@@ -163,10 +164,10 @@ _LISTED = Query(
 )
 
 
-def _alert_row(event: AlertEvent, now: datetime) -> tuple[object, ...]:
+def _alert_row(event: AlertEvent) -> tuple[object, ...]:
     return (
         event.alert_id, event.sequence, event.event_id, event.state.value, event.severity.value, event.contract_id,
-        event.objective or "", event.at.astimezone(UTC), event_text(event), now.astimezone(UTC),
+        event.objective or "", event.at.astimezone(UTC), event_text(event),
     )  # fmt: skip
 
 

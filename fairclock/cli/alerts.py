@@ -148,7 +148,7 @@ def silence(
         reason=reason,
     )
     with open_store(store_dsn(dsn, config)) as store:
-        StoreOutbox(store).silence(made, now=now)
+        StoreOutbox(store).silence(made)
     click.echo(made.id)
 
 
@@ -165,7 +165,7 @@ def unsilence(*, silence_id: str, dsn: str | None, config: Path | None, quiet: b
         outbox = StoreOutbox(store)
         found = _found(outbox.silences(now=now), silence_id)
         ended = replace(found, end=now, start=min(found.start, now), version=found.version + 1)
-        outbox.silence(ended, now=now)
+        outbox.silence(ended)
     if not quiet:
         click.echo(f"{silence_id} is over", err=True)
 

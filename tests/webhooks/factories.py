@@ -105,7 +105,7 @@ class MemoryOutbox:
         self.silenced = []
         self.fail = fail
 
-    def keep(self, events, *, now):
+    def keep(self, events):
         before = len(self.events)
         for event in events:
             self.events.setdefault((event.alert_id, event.sequence), event)

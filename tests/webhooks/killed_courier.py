@@ -42,7 +42,7 @@ def main(folder, url, first):
         courier = Courier(outbox, places, now=now, random=random.random)
         courier.start()
         for number in itertools.count(first):
-            outbox.keep([event_number(number)], now=now())
+            outbox.keep([event_number(number)])
             courier.wake()
             print(number, flush=True)  # noqa: T201
 

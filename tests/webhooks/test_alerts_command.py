@@ -51,7 +51,7 @@ def told(outbox):
     late = good_event(1, alert_id="late", seconds=60)
     over = good_event(2, "resolved", seconds=90)
     nobody = good_event(1, "frozen", alert_id="nobody", seconds=120)
-    outbox.keep([good_event(), over, late, nobody], now=NOW)
+    outbox.keep([good_event(), over, late, nobody])
     there = Entry(destination="there", event=good_event(), fate=Fate.DELIVERED, attempt=1, http_status=200)
     failed = Entry(
         destination="there", event=late, fate=Fate.FAILED, version=3, attempt=2, http_status=503,

@@ -72,7 +72,7 @@ def run(courier_, clock, seconds, *, name="there"):
 
 def test_a_failure_is_tried_again_less_and_less_often_under_the_same_ids_but_its_own():
     clock, outbox, place = Clock(), MemoryOutbox(), Place(Outcome.LATER)
-    outbox.keep([good_event()], now=NOW)
+    outbox.keep([good_event()])
     run(courier(outbox, place, clock=clock), clock, 90_000)
     waits = [
         (later[3] - earlier[3]).total_seconds()
@@ -86,7 +86,7 @@ def test_a_failure_is_tried_again_less_and_less_often_under_the_same_ids_but_its
 
 def test_a_message_is_dead_after_a_day_and_the_last_attempt_is_at_its_end(caplog):
     clock, outbox, place = Clock(), MemoryOutbox(), Place(Outcome.LATER)
-    outbox.keep([good_event()], now=NOW)
+    outbox.keep([good_event()])
     run(courier(outbox, place, clock=clock), clock, 200_000)
     assert outbox.fates() == [(1, "dead")]
     assert place.got[-1][3] == NOW + timedelta(days=1)
@@ -95,7 +95,7 @@ def test_a_message_is_dead_after_a_day_and_the_last_attempt_is_at_its_end(caplog
 
 def test_after_a_death_the_next_event_of_the_alert_has_its_turn():
     clock, outbox, place = Clock(), MemoryOutbox(), Place(Outcome.LATER)
-    outbox.keep([good_event(1), good_event(2, "resolved", seconds=30)], now=NOW)
+    outbox.keep([good_event(1), good_event(2, "resolved", seconds=30)])
     run(courier(outbox, place, clock=clock), clock, 86_400)
     assert {event.sequence for _, _, (event,), _ in place.got} == {1}
     place.answers = [Outcome.TAKEN]
@@ -105,7 +105,7 @@ def test_after_a_death_the_next_event_of_the_alert_has_its_turn():
 
 def test_what_is_refused_again_and_again_is_dead_within_a_minute():
     clock, outbox, place = Clock(), MemoryOutbox(), Place(Outcome.REFUSED)
-    outbox.keep([good_event(1), good_event(2, "resolved", seconds=30)], now=NOW)
+    outbox.keep([good_event(1), good_event(2, "resolved", seconds=30)])
     run(courier(outbox, place, clock=clock), clock, 59)
     assert [event.sequence for _, _, (event,), _ in place.got] == [1] * 5
     assert outbox.fates() == [(1, "dead"), (2, "queued")]
@@ -114,14 +114,14 @@ def test_what_is_refused_again_and_again_is_dead_within_a_minute():
 def test_a_destination_that_asks_for_peace_gets_it_for_all_its_messages():
     peace = Attempt(outcome=Outcome.LATER, status=429, retry_after_seconds=120.0)
     clock, outbox, place = Clock(), MemoryOutbox(), Place(peace, Outcome.TAKEN, groups=False)
-    outbox.keep([good_event(alert_id="a"), good_event(alert_id="b")], now=NOW)
+    outbox.keep([good_event(alert_id="a"), good_event(alert_id="b")])
     run(courier(outbox, place, clock=clock), clock, 200)
     assert [(got[3] - NOW).total_seconds() for got in place.got] == [0, 120, 120]
 
 
 def test_a_restart_keeps_to_the_time_of_the_next_attempt():
     clock, outbox, place = Clock(), MemoryOutbox(), Place(*[Outcome.LATER] * 4, Outcome.TAKEN)
-    outbox.keep([good_event()], now=NOW)
+    outbox.keep([good_event()])
     for _ in range(40):
         run(courier(outbox, place, clock=clock), clock, 1)
     assert [(got[3] - NOW).total_seconds() for got in place.got] == [0, 2, 6, 14, 30]
@@ -131,7 +131,7 @@ def test_each_destination_has_its_own_fate_under_the_same_event_id():
     clock, outbox = Clock(), MemoryOutbox()
     one, other = Place(name="one"), Place(Outcome.LATER, name="other")
     carrier = courier(outbox, one, other, clock=clock)
-    outbox.keep([good_event()], now=NOW)
+    outbox.keep([good_event()])
     for name in ("one", "other"):
         run(carrier, clock, 10, name=name)
     assert (outbox.fates("one"), outbox.fates("other")) == ([(1, "delivered")], [(1, "failed")])
@@ -144,7 +144,7 @@ def test_each_destination_has_its_own_fate_under_the_same_event_id():
 def test_a_message_that_cannot_be_made_holds_up_no_other_and_shows_nothing(caplog):
     clock, outbox = Clock(), MemoryOutbox()
     place = Place(ValueError(SECRET), Outcome.TAKEN, groups=False)
-    outbox.keep([good_event(alert_id="a"), good_event(alert_id="b")], now=NOW)
+    outbox.keep([good_event(alert_id="a"), good_event(alert_id="b")])
     run(courier(outbox, place, clock=clock), clock, 60)
     assert [fate for _, fate in outbox.fates()] == ["delivered", "delivered"]
     assert "ValueError" in caplog.text
@@ -154,7 +154,7 @@ def test_a_message_that_cannot_be_made_holds_up_no_other_and_shows_nothing(caplo
 def test_nothing_new_is_not_read_again():
     clock, outbox, place = Clock(), MemoryOutbox(), Place()
     carrier = courier(outbox, place, clock=clock)
-    outbox.keep([good_event()], now=NOW)
+    outbox.keep([good_event()])
     run(carrier, clock, 10)
     carrier.step("there")
     outbox.read = None  # would fail
@@ -196,7 +196,7 @@ def test_laws_under_failures_and_kills(changes, answers, kills, groups):
         sequence = 1 + sum(event.alert_id == alert_id for event in events)
         events.append(good_event(sequence, state[alert_id], seconds=at, alert_id=alert_id))
         clock.now = max(clock.now, events[-1].at)
-        outbox.keep([events[-1]], now=clock.now)
+        outbox.keep([events[-1]])
         carrier = courier(outbox, place, clock=clock)
         if not restarts:
             continue
@@ -242,7 +242,7 @@ def test_a_real_receiver_gets_the_event_signed_and_the_row_says_so(outbox, caplo
         caplog.at_level(logging.DEBUG),
         Receiver((503, {"Retry-After": "30"}, b""), (200, {}, b"")) as receiver,
     ):
-        outbox.keep([good_event()], now=NOW)
+        outbox.keep([good_event()])
         carrier = Courier(outbox, real(receiver.url(path=f"/{SECRET}"), clock), now=clock, random=lambda: 0.0)
         run(carrier, clock, 60)
         first, second = receiver.received
@@ -262,7 +262,7 @@ def test_no_row_and_no_log_holds_a_secret(outbox, store, caplog):
     clock = Clock()
     with Receiver((200, {}, b"not json")) as receiver:
         url = receiver.url(path=f"/robot/send?access_token={SECRET}")
-        outbox.keep([good_event()], now=NOW)
+        outbox.keep([good_event()])
         carrier = Courier(outbox, real(url, clock, format="dingtalk"), now=clock, random=lambda: 0.0)
         with caplog.at_level(logging.DEBUG):
             run(carrier, clock, 5)
@@ -274,7 +274,7 @@ def test_no_row_and_no_log_holds_a_secret(outbox, store, caplog):
 
 def test_a_secret_that_is_missing_is_an_attempt_that_failed(outbox):
     clock = Clock()
-    outbox.keep([good_event()], now=NOW)
+    outbox.keep([good_event()])
     (place,) = destinations(good_webhooks(good_section(), group_wait="0s"), environment={}, now=clock)
     run(Courier(outbox, [place], now=clock, random=lambda: 0.0), clock, 1)
     assert outbox.newest()[0]["problem"] == "$S: holds no secret; write the secret there"
@@ -309,7 +309,7 @@ def test_threads_outlive_a_store_that_is_away_and_end_when_they_are_told(monkeyp
     try:
         assert outbox.asked.wait(60)
         assert carrier.is_alive
-        outbox.keep([good_event()], now=NOW)
+        outbox.keep([good_event()])
         outbox.back.set()
         assert taken.wait(60)
     finally:

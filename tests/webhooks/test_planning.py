@@ -34,7 +34,7 @@ class Desk:
 
     def at(self, seconds, *events, delivers=True):
         now = after(seconds)
-        self.outbox.keep(events, now=now)
+        self.outbox.keep(events)
         self.outbox.write(route(self.outbox.read(), [self.rules], now), now=now)
         made = plan(self.outbox.read(), self.rules, self.outbox.silences(now=now), now)
         self.outbox.write(made.rows, now=now)
@@ -264,7 +264,7 @@ def test_what_happens_in_quiet_hours_is_told_when_they_end():
 
 def test_an_event_that_nobody_wants_is_noted_so_that_it_is_not_looked_at_again():
     outbox = MemoryOutbox()
-    outbox.keep([good_event()], now=NOW)
+    outbox.keep([good_event()])
     outbox.write(route(outbox.read(), [good_rules(wants=lambda event: False)], NOW), now=NOW)
     assert outbox.read().unrouted == []
     assert outbox.fates(destination="") == [(1, "unwanted")]
@@ -305,7 +305,7 @@ def test_laws_of_one_alert(states, steps, looks, silence_steps):
     at = 0
     for number, (state, step, look) in enumerate(zip(states, steps, looks, strict=False)):
         at += step
-        desk.outbox.keep([good_event(number + 1, state, seconds=at)], now=after(at))
+        desk.outbox.keep([good_event(number + 1, state, seconds=at)])
         if look:
             desk.at(at)
     for later in range(30):

@@ -12,7 +12,7 @@ from tests.webhooks.receiver import Receiver
 
 def keep(dsn, *events):
     with open_store(dsn) as store:
-        StoreOutbox(store).keep(events, now=datetime.now(UTC))
+        StoreOutbox(store).keep(events)
 
 
 def test_up_tells_of_alerts_and_goes_on_where_it_was_killed(tmp_path):
