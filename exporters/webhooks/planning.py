@@ -97,10 +97,10 @@ def plan(book: Book, rules: Rules, silences: Sequence[Silence], now: datetime) -
     under_way: dict[str, list[Entry]] = defaultdict(list)
     ready: dict[str, list[Entry]] = defaultdict(list)
     for alert_id, entries in _by_alert(book.entries, rules.name).items():
-        if (
-            entries[0].fate is not Fate.QUEUED
-        ):  # the next event of an alert waits for the earlier one, or its death
-            under_way[entries[0].message_id].append(entries[0])
+        first = entries[0]
+        if first.fate is not Fate.QUEUED:
+            # the next event of an alert waits for the earlier one, or its death
+            under_way[first.message_id].append(first)
             continue
         known = book.known.get((rules.name, alert_id), State.RESOLVED)
         chosen = _next(entries, known=known, rules=rules, silences=silences, now=now, result=result)

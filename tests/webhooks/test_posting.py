@@ -3,7 +3,9 @@
 import logging
 import socket
 import ssl
+import threading
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -184,3 +186,31 @@ def test_the_clock_of_an_answer_that_drips_is_looked_at():
     with Receiver(dripping) as receiver:
         poster = Poster(allowed=["127.0.0.1"], now=lambda: next(clock))
         assert len(poster.post(Request(url=Secret(receiver.url()), body=b"{}")).body) < 65_536
+
+
+class SixReceiver(ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+
+
+def test_an_address_of_ipv6_is_connected_to_as_well():
+    hosts = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            hosts.append(self.headers["Host"])
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *words):
+            pass
+
+    with SixReceiver(("::1", 0), Handler) as server:
+        port = server.server_address[1]
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            assert post(f"http://localhost:{port}/", resolve=lambda host, port: ["::1"]).status == 204
+        finally:
+            server.shutdown()
+            thread.join()
+    assert hosts == [f"localhost:{port}"]
