@@ -120,7 +120,7 @@ class _Cells:
         aggregates: dict[str, Query] = {}
         for promise in promises:
             aggregates |= cell_aggregates(promise, unknown_is_bad=unknown_is_bad)
-        rows = cell_rows(self.store, grid, aggregates, self.source)
+        rows = cell_rows(self.store, ended, aggregates, self.source)
         timed = [each for each in promises if isinstance(each.objective, AvailabilityObjective)]
         refused = (
             refused_by_cell(
