@@ -306,11 +306,12 @@ def _claims(
     store: Store, contract: Contract, label: str, as_of: datetime
 ) -> dict[str, tuple[Claim, dict[str, Any]]]:
     """Return what each exclusion claims of the month, and that as JSON values."""
-    from sla.evaluation.excluding import month_exclusions  # noqa: PLC0415
+    from sla.evaluation.excluding import month_exclusions, said_of  # noqa: PLC0415
     from sla.evaluation.exclusions_section import claimed  # noqa: PLC0415
     from sla.evaluation.months import month_of  # noqa: PLC0415
 
-    exclusions = month_exclusions(store, contract, month_of(contract, label, as_of), as_of)
+    said = said_of(store, contract, as_of)
+    exclusions = month_exclusions(store, contract, month_of(contract, label, as_of), as_of, said=said)
     return {each.id: (each, claimed(each, exclusions)) for each in exclusions.claims}
 
 

@@ -33,6 +33,7 @@ KEPT = (
     "model",
     "route",
     "region",
+    "upstream",
     "status",
     "outcome",
     "error_code",

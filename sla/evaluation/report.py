@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from fairclock.errors import NotEvaluable
@@ -16,12 +17,15 @@ from sla.evaluation.daily import daily
 from sla.evaluation.dataset import rows_of
 from sla.evaluation.evidence import rows_sha256
 from sla.evaluation.excluded import NOTHING, Excluded
+from sla.evaluation.excluding import left_out
+from sla.evaluation.exclusions_section import degradations_section
 from sla.evaluation.facts import Facts, Tally, facts_of
 from sla.evaluation.judged import Judged, judge
 from sla.evaluation.months import month_of, months_before
 from sla.evaluation.numbers import instant
 from sla.evaluation.parts import parts_of
 from sla.evaluation.ranking import values_at_ranks
+from sla.evaluation.remedied import Remedied, remedied
 from sla.evaluation.sections import (
     breakdown_section,
     contract_section,
@@ -74,18 +78,21 @@ def evaluate(
     as_of: datetime | None = None,
     software_version: str,
     fonts: Sequence[Mapping[str, Any]] = (),
-    excluded: Excluded = NOTHING,
+    excluded: Excluded | None = None,
 ) -> dict[str, Any]:
     """Return the content of ``report.json`` for `month` (``2026-10``) as it was known at `as_of`.
 
     `contract` may be several versions of one contract: each judges the requests received while it was in
     force. Without `as_of` it is the store's watermark. The same store, contract, `as_of`, version and fonts
-    give the same content. Raises NotEvaluable for a month outside the term or not yet begun, ContractError
+    give the same content. `excluded` replaces what the store's exclusions leave out. Raises NotEvaluable for a month outside the term or not yet begun, ContractError
     for versions that disagree.
     """
     instant_known = store.checked_as_of(as_of)
-    subjects = _subjects(contract, month, instant_known, excluded)
+    subjects = _subjects(contract, month, instant_known, excluded or NOTHING)
+    remedies = [remedied(store, each, month, instant_known) for each in subjects] if excluded is None else []
+    subjects = [each.subject for each in remedies] or subjects
     results = [_result(store, subject, month, instant_known) for subject in subjects]
+    without = [_without(store, *each) for each in zip_longest(results, remedies)]
     facts = [each.facts for each in results]
     latest = subjects[-1].contract
     period = Interval(start=facts[0].month.period.start, end=facts[-1].month.period.end)
@@ -111,12 +118,16 @@ def evaluate(
         "breakdown": breakdown_section(read_breakdown(everything.others)),
         "objectives": [
             row
-            for each in results
-            for row in objectives_section(each.facts, each.judged, each.delivered, each.carried)
+            for each, verdicts in zip(results, without, strict=True)
+            for row in objectives_section(each.facts, each.judged, each.delivered, each.carried, verdicts)
         ],
         "error_budgets": [],
-        "exclusions": [],
-        "degradations": [],
+        "exclusions": [
+            row
+            for result, each in zip(results, remedies, strict=False)
+            for row in each.section(store, result.facts.subject.promises)
+        ],
+        "degradations": degradations_section(store, everything.source, latest, elapsed, instant_known),
         "incidents": [],
         "changes": [],
         "cost": None,
@@ -136,6 +147,13 @@ def evaluate(
             dict.fromkeys(path for each in subjects for path in each.contract.not_evaluated())
         ),
     }
+
+
+def _without(store: Requests, result: Result, each: Remedied | None) -> dict[str, str] | None:
+    """Return the verdicts had nothing been left out; None where nothing was, or what is left out was given."""
+    if each is None or each.subject.excluded == NOTHING:
+        return None
+    return each.without(store, result.facts.subject.promises)
 
 
 def _subjects(
@@ -169,7 +187,7 @@ def _subjects(
 def _result(store: Requests, subject: Subject, label: str, as_of: datetime) -> Result:
     month = month_of(subject.contract, label, as_of, subject.in_force)
     subject = subject.by(parts_of(store, subject.contract, rows_of(store, subject, month.period, as_of)))
-    facts = facts_of(store, subject, month, as_of, _others)
+    facts = facts_of(store, subject, month, as_of, lambda coverage: _others(coverage, subject.excluded))
     carried = carried_counts(store, facts)
     judged = {
         key: judge(promise, facts, with_carried(facts.counts[key], carried[key]))
@@ -180,9 +198,9 @@ def _result(store: Requests, subject: Subject, label: str, as_of: datetime) -> R
     )
 
 
-def _others(coverage: Coverage) -> dict[str, Query]:
+def _others(coverage: Coverage, excluded: Excluded) -> dict[str, Query]:
     return {
-        **traffic_aggregates(coverage.engine_intervals),
+        **traffic_aggregates(coverage.engine_intervals, left_out(excluded, name="excluded")),
         **known_aggregates(),
         **breakdown_aggregates(),
     }

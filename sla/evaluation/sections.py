@@ -65,6 +65,7 @@ def traffic_section(traffic: Traffic) -> dict[str, Any]:
     """Return the requests in scope by how they ended and how they were joined."""
     return {
         "admitted": traffic.admitted,
+        "excluded": traffic.excluded,
         "unconfirmed": traffic.unconfirmed,
         "quarantined": traffic.quarantined,
         "ambiguous": traffic.ambiguous,

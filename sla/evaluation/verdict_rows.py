@@ -56,8 +56,12 @@ def objectives_section(
     judged: Mapping[str, Judged],
     delivered: Mapping[str, Delivered],
     carried: Mapping[str, Tally],
+    without: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return every objective of the file, in its order, once a part; those not evaluated are not measured."""
+    """Return every objective of the file, in its order, once a part; those not evaluated are not measured.
+
+    `without` are the verdicts had nothing been left out; None where nothing was.
+    """
     contract = facts.subject.contract
     unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
     rows = []
@@ -73,6 +77,7 @@ def objectives_section(
                     each,
                     delivered[each.promise.key],
                     carried_requests(carried[each.promise.key], unknown_is_bad=unknown_is_bad),
+                    None if without is None else without[each.promise.key],
                 ),
                 **version,
             }
@@ -152,7 +157,7 @@ def _manner(objective: Objective) -> dict[str, Any]:
     return {}
 
 
-def _found(judged: Judged, delivered: Delivered, carried: int) -> dict[str, Any]:
+def _found(judged: Judged, delivered: Delivered, carried: int, without: str | None) -> dict[str, Any]:
     verdict, reason = str(judged.judgement.verdict), judged.judgement.reason
     return {
         "unit": judged.unit,
@@ -167,6 +172,6 @@ def _found(judged: Judged, delivered: Delivered, carried: int) -> dict[str, Any]
         "value": seconds(delivered.value_us) if judged.value is None else judged.value,
         "interval": interval(delivered.interval_us),
         "verdict": verdict,
-        "verdict_without_exclusions": verdict,
+        "verdict_without_exclusions": verdict if without is None else without,
         "reason": None if reason is Reason.COUNTED else str(reason),
     }

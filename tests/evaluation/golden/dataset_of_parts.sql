@@ -7,6 +7,7 @@ SELECT
     model,
     route,
     region,
+    upstream,
     status,
     outcome,
     error_code,
