@@ -98,10 +98,7 @@ def test_what_is_accepted_and_not_evaluated_is_named():
     assert load_contract(BASIC).not_evaluated() == []
     assert load_contract(COMPLETE).not_evaluated() == [
         "objectives[12]",
-        "exclusions.maintenance",
         "exclusions.cold_start",
-        "exclusions.client_network",
-        "exclusions.named",
         "quality.levels[1].credit",
         "credits",
         "prices",
