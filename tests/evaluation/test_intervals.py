@@ -28,7 +28,17 @@ UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)  # each try runs a whol
 HOUR_US = 3_600_000_000
 BUSY = [{"days": "mon-sun", "from": "00:30", "to": "03:10"}]
 BAD_OUTCOMES = ("incomplete", "substituted", "server_error", "timeout", "capacity_rejected")
-OUTCOMES = ["ok", "ok", "ok", "server_error", "timeout", "substituted", "client_error", "client_aborted"]
+OUTCOMES = [
+    "ok",
+    "ok",
+    "ok",
+    "quota_rejected",
+    "server_error",
+    "timeout",
+    "substituted",
+    "client_error",
+    "client_aborted",
+]
 
 counts = st.sampled_from(["good", "bad"])
 
@@ -158,6 +168,7 @@ def test_time_is_judged_as_by_hand(given_store, data, place, unread):
         ],
         unmeasured=unmeasured(time=unread),
         quality=levels,
+        quota={"requests_per_minute": 2, "rejected_below": "bad"},
     )
     report = evaluate(
         given_store.given(requests, gateway=covered),
@@ -177,7 +188,12 @@ def test_time_is_judged_as_by_hand(given_store, data, place, unread):
         low, high = to_us(holiday.start), to_us(holiday.end)
         looked_at = interval_oracle.overlap(looked_at, [(0, low), (high, 2**62)])
     good = [at(request) for request in requests if is_good(request, levels)]
-    bad = [at(request) for request in requests if is_bad(request, levels)]
+    bad = [
+        at(request)
+        for request in requests
+        if is_bad(request, levels)
+        or (request.outcome == "quota_rejected" and oracle.below_quota(request, requests, 2, None))
+    ]
     for found, clause, judge in zip(
         report["objectives"],
         (contract.objectives[0].availability, contract.objectives[1].availability),
