@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sla.evaluation.excluded import Excluded
+    from sla.evaluation.judged import Judged
     from sla.evaluation.months import Month
     from sla.evaluation.promises import Promise
     from sla.evaluation.rows import Requests
@@ -44,8 +45,13 @@ class Remedied:
         """Return the verdicts had nothing been left out, in no month, by the promise's key."""
         return self._verdicts(store, promises, NOTHING)
 
-    def section(self, store: Requests, promises: Mapping[str, Promise]) -> list[dict[str, Any]]:
-        """Return the report's list of the exclusions, each with its effect."""
+    def section(
+        self, store: Requests, promises: Mapping[str, Promise], now: Mapping[str, Judged]
+    ) -> list[dict[str, Any]]:
+        """Return the report's list of the exclusions, each with its effect; `now` is how the month was judged."""
+        self._judged[_key(self.subject.excluded)] = {
+            key: str(each.judgement.verdict) for key, each in now.items()
+        }
 
         def verdicts(plan: Plan) -> list[tuple[dict[str, Any], str]]:
             found = self._verdicts(store, promises, excluded_by((plan, *self.before)))
@@ -61,7 +67,7 @@ class Remedied:
     def _verdicts(
         self, store: Requests, promises: Mapping[str, Promise], excluded: Excluded
     ) -> dict[str, str]:
-        key = (excluded.instants, excluded.requests.sql, repr(excluded.requests.parameters))
+        key = _key(excluded)
         if key not in self._judged:
             subject = replace(self.subject, promises=promises, excluded=excluded)
             facts = facts_of(store, subject, self.month, self.as_of)
@@ -88,6 +94,10 @@ class Remedied:
             columns[f"claim_{number}"] = count_if(all_of([gone, sql(f"NOT ({kept.sql})", **kept.parameters)]))
         row = single_row(store, columns, rows_of(store, subject, hull, self.as_of))
         return dict(zip(pairs, row.values(), strict=True))
+
+
+def _key(excluded: Excluded) -> tuple[object, ...]:
+    return (excluded.instants, excluded.requests.sql, repr(excluded.requests.parameters))
 
 
 def remedied(store: Requests, subject: Subject, label: str, as_of: datetime) -> Remedied:

@@ -125,7 +125,7 @@ def evaluate(
         "exclusions": [
             row
             for result, each in zip(results, remedies, strict=False)
-            for row in each.section(store, result.facts.subject.promises)
+            for row in each.section(store, result.facts.subject.promises, result.judged)
         ],
         "degradations": degradations_section(store, everything.source, latest, elapsed, instant_known),
         "incidents": [],
