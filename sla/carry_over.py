@@ -6,17 +6,22 @@ itself is spent. So each request takes part in at most two months, and is judged
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sla.verdicts import Count
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+Counted = TypeVar("Counted", bound=Any)
+"""Anything that adds up: counts of requests, or windows."""
+
 
 def carried_in(
-    before: Sequence[str], own: Callable[[str], Count], open_: Callable[[str, Count], bool]
-) -> Count:
+    before: Sequence[str],
+    own: Callable[[str], Counted],
+    open_: Callable[[str, Counted], bool],
+    *,
+    nothing: Counted,
+) -> Counted:
     """Return what the months `before` (the latest first) leave to the month after them.
 
     `own` counts a month's own requests. `open_` says whether a month would end without a verdict for want of
@@ -27,8 +32,8 @@ def carried_in(
         chain.append(month)
         if not open_(month, own(month)):
             break
-    carried = Count()
+    carried = nothing
     for month in reversed(chain):
         counted = own(month)
-        carried = counted if open_(month, counted) and open_(month, counted + carried) else Count()
+        carried = counted if open_(month, counted) and open_(month, counted + carried) else nothing
     return carried

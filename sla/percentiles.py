@@ -7,12 +7,9 @@ p-th percentile is at most T" is kept iff 100·over <= (100-p)·n, which is the 
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 _WEIGHT_BITS = 160
 """Scale of the binomial weights below: their errors stay under 2**-140 of the whole."""
@@ -39,6 +36,11 @@ def is_met(over: int, count: int, percentile: Fraction) -> bool:
     """Say whether 100·over <= (100-p)·n; equality meets."""
     _check(count, percentile)
     return 100 * over <= (100 - percentile) * count
+
+
+def percentile_of(statistic: str) -> Fraction | None:
+    """Return the percentile that ``p50`` or ``p99.9`` names; None for ``mean``."""
+    return None if statistic == "mean" else Fraction(statistic.removeprefix("p"))
 
 
 @lru_cache(maxsize=4096)

@@ -14,6 +14,7 @@ from collectors.otlp.configuration import OtlpSection
 from collectors.vllm_metrics.configuration import VllmSection
 from exporters.forwarding.configuration import ForwardSection
 from exporters.spool.configuration import SpoolSection
+from exporters.webhooks.configuration import WebhooksSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
 from fairclock.store.configuration import StoreSection
 
@@ -57,6 +58,7 @@ class Configuration(Section):
     vllm: VllmSection = VllmSection()
     gpu: GpuSection = GpuSection()
     forward: ForwardSection = ForwardSection()
+    webhooks: WebhooksSection = WebhooksSection()
     http: HttpSection = HttpSection()
     log: LogSection = LogSection()
 

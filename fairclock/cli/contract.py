@@ -1,4 +1,4 @@
-"""Own ``fairclock contract``: lint, schema, show."""
+"""Own ``fairclock contract``: lint, schema, show, and the exchange with OpenSLO."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairclock.cli.options import common_options
 from fairclock.errors import ContractError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sla.contracts import Finding
 
@@ -105,6 +105,37 @@ def show(file: Path, *, month: str | None, as_json: bool, **_: Any) -> None:
         return
     for line in _lines(answer):
         click.echo(line)
+
+
+@command.command("export-openslo")
+@click.argument("file", type=_FILE)
+@common_options
+def export_openslo(file: Path, *, quiet: bool, **_: Any) -> None:
+    """Print a contract's objectives as OpenSLO v1; what it has no place for is named on stderr."""
+    from sla.contracts import load_contract  # noqa: PLC0415
+    from sla.openslo import export_openslo as export  # noqa: PLC0415
+
+    exported = export(load_contract(file))
+    click.echo(exported.text, nl=False)
+    _name_what_is_left(exported.not_carried, quiet=quiet)
+
+
+@command.command("import-openslo")
+@click.argument("file", type=_FILE)
+@common_options
+def import_openslo(file: Path, *, quiet: bool, **_: Any) -> None:
+    """Print the contract that OpenSLO v1 documents begin; what they do not say is left open in it."""
+    from sla.contracts import read_file  # noqa: PLC0415
+    from sla.openslo import import_openslo as import_  # noqa: PLC0415
+
+    imported = import_(read_file(file), where=str(file))
+    click.echo(imported.text, nl=False)
+    _name_what_is_left(imported.not_carried, quiet=quiet)
+
+
+def _name_what_is_left(paths: Iterable[str], *, quiet: bool) -> None:
+    for path in () if quiet else paths:
+        click.echo(f"not carried: {path}", err=True)
 
 
 def _lines(answer: dict[str, Any]) -> Iterator[str]:

@@ -66,6 +66,9 @@ def command(
 ) -> int:
     """Judge CONTRACT in one month and write the report as PDF, HTML, JSON and CSV.
 
+    CONTRACT is a file, or a folder with the versions of one contract: a request is judged by the version in
+    force when it was received.
+
     The store is only read. Paths are printed; the exit code is 1 where an objective is violated, else 3 where
     one could not be judged, else 0.
     """
@@ -107,15 +110,17 @@ def exit_code(report: Mapping[str, Any]) -> int:
 def _evaluated(path: Path, month: str, as_of: str | None, dsn: str) -> dict[str, Any]:
     from fairclock.documents.fonts import describe  # noqa: PLC0415
     from fairclock.store import open_store  # noqa: PLC0415
-    from sla.contracts import load_contract, require_lintable  # noqa: PLC0415
+    from sla.contracts import require_lintable  # noqa: PLC0415
+    from sla.contracts.versions import load_versions  # noqa: PLC0415
     from sla.evaluation import evaluate  # noqa: PLC0415
 
     moment = None if as_of is None else instant(as_of, where="--as-of")
-    contract = load_contract(path)
-    require_lintable(contract)
+    versions = load_versions(path)
+    for contract in versions:
+        require_lintable(contract)
     with open_store(dsn) as store:
         return evaluate(
-            store, contract, month=month, as_of=moment, software_version=__version__, fonts=describe()
+            store, versions, month=month, as_of=moment, software_version=__version__, fonts=describe()
         )
 
 

@@ -8,7 +8,7 @@ from sla.calendars.days import WEEKDAY_NAMES, DaySelection
 from sla.calendars.holidays import HolidayCalendar, Holidays, HolidaysUnknown
 from sla.calendars.months import Term, period_of_month
 from sla.calendars.periods import DailySpan, complement, intervals_of
-from sla.calendars.zones import day_start, instant_of, is_offset_zone, zone_of
+from sla.calendars.zones import day_start, instant_of, instant_of_local, is_offset_zone, zone_of
 
 __all__ = [
     "WEEKDAY_NAMES",
@@ -21,6 +21,7 @@ __all__ = [
     "complement",
     "day_start",
     "instant_of",
+    "instant_of_local",
     "intervals_of",
     "is_offset_zone",
     "period_of_month",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
@@ -36,9 +37,28 @@ def days_of_month(month: str) -> tuple[date, date]:
     return date(year, number, 1), after
 
 
-def period_of_month(month: str, zone: tzinfo, term: Term | None = None) -> Interval:
-    """Return the instants (UTC) of the local `month`, cut to `term`; UsageError if nothing is left."""
+def days_from_anniversary(month: str, anniversary: date) -> tuple[date, date]:
+    """Return the first day of the month that begins in ``2026-10``, and the first day after it.
+
+    It begins on the day of the month on which `anniversary` lies, or on the last day of a shorter month; so
+    exactly one month begins in each calendar month. UsageError if it is no month.
+    """
     first, after = days_of_month(month)
+    return _same_day(first, anniversary.day), _same_day(after, anniversary.day)
+
+
+def _same_day(month: date, day: int) -> date:
+    return month.replace(day=min(day, monthrange(month.year, month.month)[1]))
+
+
+def period_of_month(
+    month: str, zone: tzinfo, term: Term | None = None, *, anniversary: date | None = None
+) -> Interval:
+    """Return the instants (UTC) of the local `month`, cut to `term`; UsageError if nothing is left.
+
+    With `anniversary` it is the month that begins in `month`, on that date's day.
+    """
+    first, after = days_of_month(month) if anniversary is None else days_from_anniversary(month, anniversary)
     if term is not None:
         if first > term.last_day or after <= term.first_day:
             raise UsageError(

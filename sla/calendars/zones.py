@@ -60,6 +60,11 @@ def day_start(day: date, zone: tzinfo) -> datetime:
     return _resolve(datetime.combine(day, time(0), zone), "start")
 
 
+def instant_of_local(local: datetime, *, edge: Literal["start", "end"] = "start") -> datetime:
+    """Return the instant (UTC) of an aware local time, by the rule above; its own fold is not looked at."""
+    return _resolve(local, edge)
+
+
 def _resolve(local: datetime, edge: Literal["start", "end"]) -> datetime:
     first = local.replace(fold=0)
     second = local.replace(fold=1)

@@ -37,7 +37,7 @@ from sla.contracts.objectives import Objective
 from sla.contracts.remedies import Credits, Exclusions, Quality
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
+    from datetime import date, tzinfo
 
     from sla.contracts.where import During
 
@@ -90,8 +90,19 @@ class Contract(Clause):
         return self.term.zone
 
     def month(self, month: str) -> Interval:
-        """Return the instants of ``2026-10`` in the contract's zone, cut to its term."""
-        return period_of_month(month, self.zone, self.term.days)
+        """Return the instants of ``2026-10`` in the contract's zone, cut to its term.
+
+        Where months are anniversaries of the term's first day, it is the one that begins in October.
+        """
+        return period_of_month(month, self.zone, self.term.days, anniversary=self._anniversary)
+
+    def whole_month(self, month: str) -> Interval:
+        """Return the instants of a month as if the contract had always been in force."""
+        return period_of_month(month, self.zone, anniversary=self._anniversary)
+
+    @property
+    def _anniversary(self) -> date | None:
+        return self.term.first_day if self.period.month == "anniversary" else None
 
     def intervals(self, during: During | None, window: Interval) -> list[Interval]:
         """Return when an objective with this `during` holds in `window`: disjoint, sorted, in UTC."""

@@ -16,10 +16,6 @@ def paths_not_evaluated(contract: Contract) -> list[str]:
 
 
 def _of_frame(contract: Contract) -> Iterator[str]:
-    if contract.period.month != "calendar":
-        yield "period.month"
-    if contract.evaluate_per:
-        yield "evaluate_per"
     if contract.retries.with_backoff is not None:
         yield "retries.with_backoff"
 
@@ -31,9 +27,11 @@ def _of_objectives(contract: Contract) -> Iterator[str]:
 
 
 def _of_remedies(contract: Contract) -> Iterator[str]:
-    for key in ("maintenance", "cold_start", "client_network", "named"):
-        if getattr(contract.exclusions, key):
-            yield f"exclusions.{key}"
-    for key in ("quality", "credits", "prices", "signatures"):
+    if contract.exclusions.cold_start is not None:
+        yield "exclusions.cold_start"
+    for number, level in enumerate(contract.quality.levels if contract.quality else ()):
+        if level.credit is not None:
+            yield f"quality.levels[{number}].credit"
+    for key in ("credits", "prices", "signatures"):
         if getattr(contract, key) is not None:
             yield key

@@ -6,43 +6,69 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sla.carry_over import carried_in
-from sla.evaluation.facts import Facts, facts_of
+from sla.evaluation.facts import Facts, Tally, facts_of
 from sla.evaluation.judged import is_left_open, is_void, judge
 from sla.evaluation.months import month_of, months_before
+from sla.interval_formulas import TimeCount
 from sla.verdicts import Count
+from sla.windows import WindowCount
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sla.contracts import Contract
-    from sla.evaluation.promises import Evaluated
+    from sla.evaluation.promises import Promise
     from sla.evaluation.rows import Requests
 
 
-def carried_counts(
-    store: Requests,
-    contract: Contract,
-    objectives: Mapping[int, Evaluated],
-    facts: Facts,
-) -> dict[int, Count]:
-    """Return what each objective's requests of earlier months add to the month of `facts`.
+def carried_counts(store: Requests, facts: Facts) -> dict[str, Tally]:
+    """Return what each promise's requests of earlier months add to the month of `facts`.
 
-    Earlier months are read as of the same instant, only as far back as the answer depends on them.
+    Earlier months are read as of the same instant, only as far back as the answer depends on them, and only
+    under the version of the contract that judges this month. Time is never carried over.
     """
+    subject = facts.subject
+    contract = subject.contract
+    nothing = {key: _nothing(count) for key, count in facts.counts.items()}
     if contract.insufficient.verdict != "carry_over" or is_void(contract, facts):
-        return dict.fromkeys(objectives, Count())
+        return nothing
 
     @cache
     def earlier(label: str) -> Facts:
-        return facts_of(store, contract, month_of(contract, label, facts.as_of), facts.as_of)
+        return facts_of(store, subject, month_of(contract, label, facts.as_of, subject.in_force), facts.as_of)
 
-    def carried(number: int, objective: Evaluated) -> Count:
-        def own(label: str) -> Count:
-            return Count() if is_void(contract, earlier(label)) else earlier(label).counts[number]
+    def carried(key: str, promise: Promise) -> Tally:
+        def own(label: str) -> Tally:
+            return nothing[key] if is_void(contract, earlier(label)) else earlier(label).counts[key]
 
-        def left_open(label: str, count: Count) -> bool:
-            return is_left_open(contract, judge(contract, objective, earlier(label), count))
+        def left_open(label: str, count: Tally) -> bool:
+            return is_left_open(contract, judge(promise, earlier(label), count))
 
-        return carried_in(months_before(contract, facts.month.label), own, left_open)
+        before = months_before(contract, facts.month.label, subject.in_force)
+        return carried_in(before, own, left_open, nothing=nothing[key])
 
-    return {number: carried(number, objective) for number, objective in objectives.items()}
+    return {
+        key: nothing[key] if isinstance(nothing[key], TimeCount) else carried(key, promise)
+        for key, promise in subject.promises.items()
+    }
+
+
+def with_carried(count: Tally, carried: Tally) -> Tally:
+    """Return a promise's count together with what was carried over to it."""
+    match count, carried:
+        case Count(), Count():
+            return count + carried
+        case WindowCount(), WindowCount():
+            return count + carried
+    return count
+
+
+def carried_requests(carried: Tally, *, unknown_is_bad: bool) -> int:
+    """Return how many requests were carried over."""
+    match carried:
+        case Count():
+            return carried.counted(unknown_is_bad=unknown_is_bad)
+        case WindowCount():
+            return carried.requests
+    return 0
+
+
+def _nothing(count: Tally) -> Tally:
+    return type(count)()

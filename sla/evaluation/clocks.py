@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 NEVER_UNKNOWN = frozenset({Clock.END_TO_END, Clock.EXCLUDING_QUEUE})
 """Clocks that every request has: the gateway alone measures them."""
 
+SPEED = "speed_micro"
+"""The column of output tokens per second, in millionths of a token, rounded down; NULL where not measured."""
+
 _INFERENCE = "prefill_us + decode_us"
 
 
@@ -44,4 +47,9 @@ def clock_columns(start: Literal["received", "connected"]) -> list[Query]:
             f"if(ifNull(decode_tokens, 0) > 1, intDiv(decode_us + {gaps} - 1, {gaps}), NULL)"
         ),
     }
-    return [named(sql(expression), column_of(clock)) for clock, expression in expressions.items()]
+    speed = (
+        "if(ifNull(decode_tokens, 0) > 1 AND decode_us > 0,"
+        " toInt64(intDiv(toInt128(ifNull(decode_tokens, 1) - 1) * 1000000000000, decode_us)), NULL)"
+    )
+    clocks = [named(sql(expression), column_of(clock)) for clock, expression in expressions.items()]
+    return [*clocks, named(sql(speed), SPEED)]

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from fairclock.model import Outcome
 from sla.evaluation.clocks import clock_columns
-from sla.evaluation.endings import FLAGS
+from sla.evaluation.endings import flags
 from sla.evaluation.fragments import all_of, named, select, separated, sql
-from sla.evaluation.membership import one_of
-from sla.evaluation.promises import membership_columns
+from sla.evaluation.membership import membership_columns, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +22,9 @@ if TYPE_CHECKING:
     from sla.contracts import Contract
     from sla.contracts.frame import OutcomeRule
     from sla.evaluation.rows import Requests
+    from sla.evaluation.subject import Subject
 
-_KEPT = (
+KEPT = (
     "tenant",
     "received_at",
     "toUnixTimestamp64Micro(received_at) AS at_us",
@@ -33,6 +33,7 @@ _KEPT = (
     "model",
     "route",
     "region",
+    "upstream",
     "status",
     "outcome",
     "error_code",
@@ -55,24 +56,25 @@ _KEPT = (
 )
 
 
-def rows_of(store: Requests, contract: Contract, window: Interval, as_of: datetime) -> Query:
+def rows_of(store: Requests, subject: Subject, window: Interval, as_of: datetime) -> Query:
     """Return the contract's rows received in `window`, as they were known at `as_of`."""
-    return dataset(contract, store.requests_as_of(window, as_of), window)
+    return dataset(subject, store.requests_as_of(window, as_of), window)
 
 
-def dataset(contract: Contract, joined: Query, window: Interval) -> Query:
+def dataset(subject: Subject, joined: Query, window: Interval) -> Query:
     """Return the requests of `joined` that are in the contract's scope.
 
     `joined` is what the store gives for `window` as of an instant. Added columns: `at_us` (received,
     microseconds since 1970), `judged_outcome` (after the contract's `outcomes`), the flags of
-    `sla.evaluation.endings`, one column a clock, one flag an objective.
+    `sla.evaluation.endings`, one column a clock, one flag a promise.
     """
+    contract = subject.contract
     columns = [
-        *(sql(column) for column in _KEPT),
+        *(sql(column) for column in KEPT),
         named(_judged_outcome(contract.outcomes), "judged_outcome"),
-        *FLAGS,
+        *flags(contract.quality),
         *clock_columns(contract.clock.start),
-        *membership_columns(contract, window),
+        *membership_columns(subject, window),
     ]
     conditions = all_of(_scope(contract))
     return select(columns, joined, sql(f"WHERE {conditions.sql}", **conditions.parameters))

@@ -11,6 +11,9 @@ client_aborted                 its value, else unknown                over witho
                                                                       not counted
 every other                    not counted                            not counted
 =============================  =====================================  =================================
+
+Speeds (output tokens per second) are judged as every other clock is; an aborted request has no time to hold
+against a speed and is not counted.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairclock.model import Clock
-from sla.evaluation.clocks import NEVER_UNKNOWN, column_of
+from sla.evaluation.clocks import NEVER_UNKNOWN, SPEED, column_of
 from sla.evaluation.endings import ABORTED, FAILED, OK
 from sla.evaluation.fragments import ALWAYS, all_of, sql
 
@@ -35,7 +38,7 @@ class JudgedBy:
     """Four disjoint conditions; `valued_over` is part of `valued`. None: it never holds."""
 
     valued: Query
-    valued_over: Query
+    valued_over: Query | None
     unanswered: Query | None
     unknown: Query | None
 
@@ -57,4 +60,14 @@ def judged_by(clock: Clock, *, threshold: str, threshold_us: int) -> JudgedBy:
         valued_over=all_of([whose, over]),
         unanswered=unanswered,
         unknown=None if clock in NEVER_UNKNOWN else all_of([whose, sql(f"{value} IS NULL")]),
+    )
+
+
+def judged_by_speed() -> JudgedBy:
+    """Return who is judged by the speed of its tokens; windows are compared with the threshold, not requests."""
+    return JudgedBy(
+        valued=all_of([OK, sql(f"{SPEED} IS NOT NULL")]),
+        valued_over=None,
+        unanswered=FAILED,
+        unknown=all_of([OK, sql(f"{SPEED} IS NULL")]),
     )

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sla.evaluation.fragments import all_of, sql
+from sla.evaluation.fragments import NEVER, all_of, named, sql
 from sla.evaluation.instants import inside
+from sla.evaluation.parts import belongs
+from sla.evaluation.promises import looked_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +19,24 @@ if TYPE_CHECKING:
     from fairclock.model import Interval
     from fairclock.store import Query
     from sla.contracts.where import TokenRange, Where
+    from sla.evaluation.subject import Subject
+
+
+def membership_columns(subject: Subject, window: Interval) -> list[Query]:
+    """Return the flags of all promises, for rows received in `window`."""
+    excluded = subject.excluded
+    columns = []
+    for promise in subject.promises.values():
+        name = f"objective_{promise.number}"  # shared by its parts
+        instants = looked_at(subject.contract, promise.objective, window, excluded)
+        conditions = [
+            membership(promise.objective.where, instants, name=name),
+            belongs(promise.part, name=f"objective_{promise.key}_part"),
+        ]
+        if excluded.requests != NEVER:
+            conditions.append(sql(f"NOT ({excluded.requests.sql})", **excluded.requests.parameters))
+        columns.append(named(all_of(conditions), promise.flag))
+    return columns
 
 
 def membership(where: Where, intervals: Sequence[Interval] | None, *, name: str) -> Query:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fairclock.errors import NotEvaluable, UsageError
 from fairclock.model import Interval
-from sla.calendars import period_of_month
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,15 +27,21 @@ class Month:
     is_first: bool
 
 
-def month_of(contract: Contract, label: str, as_of: datetime) -> Month:
-    """Return the month ``2026-10`` of `contract`; NotEvaluable outside the term or before it has begun."""
-    whole = period_of_month(label, contract.zone)
+def month_of(contract: Contract, label: str, as_of: datetime, in_force: Interval | None = None) -> Month:
+    """Return the month ``2026-10`` of `contract`, cut to when this version is in force.
+
+    Raises NotEvaluable outside the term or before the month has begun.
+    """
+    whole = contract.whole_month(label)
     try:
         period = contract.month(label)
     except UsageError as error:
         raise NotEvaluable(
             f"month {label}", error.problem, found=error.found, remedy="choose a month of the term"
         ) from error
+    if in_force is not None:
+        start, end = max(period.start, in_force.start), min(period.end, in_force.end)
+        period = Interval(start=start, end=max(start, end))
     if as_of <= period.start:
         raise NotEvaluable(
             f"month {label}",
@@ -50,16 +55,18 @@ def month_of(contract: Contract, label: str, as_of: datetime) -> Month:
         period=period,
         elapsed=elapsed,
         is_partial=period != whole,
-        is_first=not months_before(contract, label),
+        is_first=not months_before(contract, label, in_force),
     )
 
 
-def months_before(contract: Contract, label: str) -> list[str]:
-    """Return the months of the term before `label`, the latest first."""
+def months_before(contract: Contract, label: str, in_force: Interval | None = None) -> list[str]:
+    """Return the months before `label` in which this version was in force, the latest first."""
     year, number = map(int, label.split("-"))
     first_day = contract.term.first_day
     months: list[str] = []
     while (year, number) > (first_day.year, first_day.month):
         year, number = (year - 1, _MONTHS_PER_YEAR) if number == 1 else (year, number - 1)
         months.append(f"{year:04d}-{number:02d}")
-    return months
+    if in_force is None:
+        return months
+    return [each for each in months if contract.month(each).end > in_force.start]

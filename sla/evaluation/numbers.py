@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -25,6 +26,14 @@ def ratio(part: int, whole: int) -> float | None:
     target is written below it.
     """
     return part / whole if whole else None
+
+
+def ratio_beside(value: Fraction | None, threshold: Fraction) -> float | None:
+    """Return a ratio as a float that stays on its side of `threshold`; None stays None."""
+    if value is None:
+        return None
+    shown, limit = float(value), float(threshold)
+    return math.nextafter(limit, 0.0) if value < threshold and shown >= limit else shown
 
 
 def plain(value: Fraction) -> int | float:

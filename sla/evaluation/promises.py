@@ -1,33 +1,72 @@
-"""Own which objectives of a contract are judged here, and which of its rows each of them looks at."""
+"""Own what is judged of a contract: each objective, once for each part that the contract judges apart."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sla.contracts.objectives import AvailabilityObjective, LatencyObjective
-from sla.evaluation.fragments import named
-from sla.evaluation.membership import membership
+from fairclock.model import ENGINE_CLOCKS
+from sla.calendars import complement
+from sla.contracts.objectives import (
+    AvailabilityObjective,
+    Downtime,
+    LatencyObjective,
+    MeanIntervalError,
+    RateObjective,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairclock.model import Clock, Interval
-    from fairclock.store import Query
     from sla.contracts import Contract
+    from sla.evaluation.excluded import Excluded
+    from sla.evaluation.parts import Part
 
-Evaluated = LatencyObjective | AvailabilityObjective
+Evaluated = LatencyObjective | AvailabilityObjective | RateObjective
 
 
-def evaluated_objectives(contract: Contract) -> dict[int, Evaluated]:
-    """Return the objectives that get a verdict here, by their place in the file.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """One objective (at place `number` in the file) for one part of the traffic; None is all of it."""
 
-    None of them where the contract's months are not calendar months: its month would be another one.
-    """
-    if contract.period.month != "calendar":
-        return {}
-    return {
-        number: objective
-        for number, objective in enumerate(contract.objectives)
-        if objective.evaluated and isinstance(objective, LatencyObjective | AvailabilityObjective)
-    }
+    key: str
+    number: int
+    objective: Evaluated
+    part: Part | None = None
+
+    @property
+    def flag(self) -> str:
+        """Return the column that says whether a row belongs to the promise."""
+        return f"in_objective_{self.key}"
+
+    @property
+    def step_us(self) -> int | None:
+        """Return the length of the intervals or windows it is judged by; None where the month is judged whole."""
+        match self.objective:
+            case LatencyObjective(latency=latency):
+                return latency.window_us
+            case RateObjective(rate=rate):
+                return rate.window_us
+            case AvailabilityObjective(availability=Downtime() | MeanIntervalError() as formula):
+                return formula.interval_us
+        return None
+
+
+def promises_of(contract: Contract, parts: Sequence[Part] | None = None) -> dict[str, Promise]:
+    """Return what gets a verdict, by its key, in the file's order; `parts` None: the traffic as a whole."""
+    found: dict[str, Promise] = {}
+    for number, objective in enumerate(contract.objectives):
+        if not isinstance(objective, Evaluated):
+            continue
+        if parts is None:
+            found[str(number)] = Promise(key=str(number), number=number, objective=objective)
+            continue
+        for place, part in enumerate(parts):
+            if part.may_meet(objective.where):
+                key = f"{number}_{place}"
+                found[key] = Promise(key=key, number=number, objective=objective, part=part)
+    return found
 
 
 def clock_of(objective: Evaluated) -> Clock | None:
@@ -35,16 +74,19 @@ def clock_of(objective: Evaluated) -> Clock | None:
     return objective.latency.clock if isinstance(objective, LatencyObjective) else None
 
 
-def flag_of(number: int) -> str:
-    """Return the column that says whether a row belongs to the objective at place `number`."""
-    return f"in_objective_{number}"
+def needs_engine(objective: Evaluated) -> bool:
+    """Tell whether the engines have to be read through as well as the gateway: speeds are theirs."""
+    return isinstance(objective, RateObjective) or clock_of(objective) in ENGINE_CLOCKS
 
 
-def membership_columns(contract: Contract, window: Interval) -> list[Query]:
-    """Return the flags of all judged objectives, for rows received in `window`."""
-    columns = []
-    for number, objective in evaluated_objectives(contract).items():
-        intervals = None if objective.during is None else contract.intervals(objective.during, window)
-        belongs = membership(objective.where, intervals, name=f"objective_{number}")
-        columns.append(named(belongs, flag_of(number)))
-    return columns
+def looked_at(
+    contract: Contract, objective: Evaluated, window: Interval, excluded: Excluded
+) -> list[Interval] | None:
+    """Return the instants of `window` that an objective looks at, disjoint; None where it is all of them."""
+    if objective.during is None and not excluded.instants:
+        return None
+    instants = contract.intervals(objective.during, window)
+    if not excluded.instants:
+        return instants
+    outside = complement(instants, window)
+    return complement((*outside, *excluded.instants), window)

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from fairclock.errors import NotEvaluable
 from fairclock.model import Interval, Outcome
+from sla.contracts import Contract
+from sla.contracts.versions import versions_of
 from sla.evaluation.breakdown import breakdown_aggregates, read_breakdown
-from sla.evaluation.carried import carried_counts
+from sla.evaluation.carried import carried_counts, with_carried
+from sla.evaluation.coverage import coverage_of
 from sla.evaluation.daily import daily
 from sla.evaluation.dataset import rows_of
 from sla.evaluation.evidence import rows_sha256
-from sla.evaluation.facts import Facts, facts_of
+from sla.evaluation.excluded import NOTHING, Excluded
+from sla.evaluation.excluding import left_out
+from sla.evaluation.exclusions_section import degradations_section
+from sla.evaluation.facts import Facts, Tally, facts_of
 from sla.evaluation.judged import Judged, judge
 from sla.evaluation.months import month_of, months_before
 from sla.evaluation.numbers import instant
-from sla.evaluation.promises import evaluated_objectives
+from sla.evaluation.parts import parts_of
 from sla.evaluation.ranking import values_at_ranks
+from sla.evaluation.remedied import Remedied, remedied
 from sla.evaluation.sections import (
     breakdown_section,
     contract_section,
     coverage_section,
     daily_section,
     latency_section,
-    objectives_section,
     period_section,
     traffic_section,
     unmeasured_section,
 )
+from sla.evaluation.subject import Subject, subject_of
+from sla.evaluation.together import together
 from sla.evaluation.traffic import read_traffic, traffic_aggregates
 from sla.evaluation.values import (
     clock_ranks,
@@ -35,61 +46,88 @@ from sla.evaluation.values import (
     read_clock_table,
     read_delivered,
 )
-from sla.verdicts import Count
+from sla.evaluation.verdict_rows import objectives_section, version_section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from fairclock.store import Query
-    from sla.contracts import Contract
     from sla.evaluation.coverage import Coverage
     from sla.evaluation.rows import Requests
-    from sla.evaluation.values import ClockRow, Delivered
+    from sla.evaluation.values import Delivered
 
 SCHEMA = "fairclock.report/1"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What one version of a contract says about its part of a month."""
+
+    facts: Facts
+    judged: Mapping[str, Judged]
+    carried: Mapping[str, Tally]
+    delivered: Mapping[str, Delivered]
+
+
 def evaluate(
     store: Requests,
-    contract: Contract,
+    contract: Contract | Sequence[Contract],
     *,
     month: str,
     as_of: datetime | None = None,
     software_version: str,
     fonts: Sequence[Mapping[str, Any]] = (),
+    excluded: Excluded | None = None,
 ) -> dict[str, Any]:
     """Return the content of ``report.json`` for `month` (``2026-10``) as it was known at `as_of`.
 
-    Without `as_of` it is the store's watermark. The same store, contract, `as_of`, version and fonts give the
-    same content. Raises NotEvaluable for a month outside the term or not yet begun.
+    `contract` may be several versions of one contract: each judges the requests received while it was in
+    force. Without `as_of` it is the store's watermark. The same store, contract, `as_of`, version and fonts
+    give the same content. `excluded` replaces what the store's exclusions leave out. Raises NotEvaluable for a month outside the term or not yet begun, ContractError
+    for versions that disagree.
     """
     instant_known = store.checked_as_of(as_of)
-    facts = facts_of(store, contract, month_of(contract, month, instant_known), instant_known, _others)
-    traffic = read_traffic(facts.others)
-    objectives = evaluated_objectives(contract)
-    carried = carried_counts(store, contract, objectives, facts)
-    judged = {
-        number: judge(contract, objective, facts, facts.counts[number] + carried[number])
-        for number, objective in objectives.items()
-    }
-    clocks, values = _ranked(store, contract, facts, judged, carried)
-    period = facts.month.period
+    subjects = _subjects(contract, month, instant_known, excluded or NOTHING)
+    remedies = [remedied(store, each, month, instant_known) for each in subjects] if excluded is None else []
+    subjects = [each.subject for each in remedies] or subjects
+    results = [_result(store, subject, month, instant_known) for subject in subjects]
+    without = [_without(store, *each) for each in zip_longest(results, remedies)]
+    facts = [each.facts for each in results]
+    latest = subjects[-1].contract
+    period = Interval(start=facts[0].month.period.start, end=facts[-1].month.period.end)
+    elapsed = Interval(start=period.start, end=facts[-1].month.elapsed.end)
+    everything = together(facts)
+    traffic = read_traffic(everything.others)
+    ranked = values_at_ranks(store, everything.source, clock_ranks(everything.others))
     return {
         "schema": SCHEMA,
-        "contract": contract_section(contract),
-        "period": period_section(contract, facts.month),
+        "contract": {
+            **contract_section(latest),
+            "versions": [version_section(each) for each in facts],
+        },
+        "period": period_section(latest, month, period),
         "as_of": instant(instant_known),
         "revision": None,
         "status": "draft",
         "traffic": traffic_section(traffic),
-        "coverage": coverage_section(facts.coverage, traffic, traffic.outcomes[Outcome.OK]),
-        "latency": latency_section(clocks),
-        "breakdown": breakdown_section(read_breakdown(facts.others)),
-        "objectives": objectives_section(contract, judged, values, carried),
+        "coverage": coverage_section(
+            coverage_of(store, elapsed, instant_known), traffic, traffic.outcomes[Outcome.OK]
+        ),
+        "latency": latency_section(read_clock_table(everything.others, ranked)),
+        "breakdown": breakdown_section(read_breakdown(everything.others)),
+        "objectives": [
+            row
+            for each, verdicts in zip(results, without, strict=True)
+            for row in objectives_section(each.facts, each.judged, each.delivered, each.carried, verdicts)
+        ],
         "error_budgets": [],
-        "exclusions": [],
-        "degradations": [],
+        "exclusions": [
+            row
+            for result, each in zip(results, remedies, strict=False)
+            for row in each.section(store, result.facts.subject.promises, result.judged)
+        ],
+        "degradations": degradations_section(store, everything.source, latest, elapsed, instant_known),
         "incidents": [],
         "changes": [],
         "cost": None,
@@ -97,43 +135,89 @@ def evaluate(
         "amounts": None,
         "evidence": {
             "rows": traffic.admitted,
-            "rows_sha256": rows_sha256(store, facts.source, period, traffic.admitted),
+            "rows_sha256": rows_sha256(store, everything.source, period, traffic.admitted),
             "seals": len(store.seals_as_of(period, instant_known)),
             "software_version": software_version,
             "fonts": [dict(font) for font in fonts],
         },
         "simulated": traffic.simulated > 0,
-        "daily": daily_section(daily(store, facts.source, period, contract.zone)),
-        "unmeasured": unmeasured_section(contract),
-        "not_evaluated": contract.not_evaluated(),
+        "daily": daily_section(daily(store, everything.source, period, latest.zone)),
+        "unmeasured": unmeasured_section(latest),
+        "not_evaluated": list(
+            dict.fromkeys(path for each in subjects for path in each.contract.not_evaluated())
+        ),
     }
 
 
-def _others(coverage: Coverage) -> dict[str, Query]:
+def _without(store: Requests, result: Result, each: Remedied | None) -> dict[str, str] | None:
+    """Return the verdicts had nothing been left out; None where nothing was, or what is left out was given."""
+    if each is None or each.subject.excluded == NOTHING:
+        return None
+    return each.without(store, result.facts.subject.promises)
+
+
+def _subjects(
+    contract: Contract | Sequence[Contract], label: str, as_of: datetime, excluded: Excluded
+) -> list[Subject]:
+    """Return the versions that are in force in a month and have been by `as_of`, in time order."""
+    if isinstance(contract, Contract):
+        return [subject_of(contract, excluded=excluded)]
+    versions = versions_of(contract)
+    if len(versions) == 1:
+        return [subject_of(versions[0].contract, excluded=excluded)]
+    found = []
+    for version in versions:
+        whole = version.contract.whole_month(label)
+        if version.in_force.start < whole.end and version.in_force.end > whole.start:
+            found.append(subject_of(version.contract, excluded=excluded, in_force=version.in_force))
+    begun = [each for each in found if each.in_force is None or each.in_force.start < as_of]
+    if not begun:
+        raise NotEvaluable(
+            f"month {label}",
+            "no version of the contract was in force",
+            found=", ".join(
+                f"{each.contract.source_path}: {each.contract.term.first_day} to {each.contract.term.last_day}"
+                for each in versions
+            ),
+            remedy="choose a month of the term that has begun",
+        )
+    return begun
+
+
+def _result(store: Requests, subject: Subject, label: str, as_of: datetime) -> Result:
+    month = month_of(subject.contract, label, as_of, subject.in_force)
+    subject = subject.by(parts_of(store, subject.contract, rows_of(store, subject, month.period, as_of)))
+    facts = facts_of(store, subject, month, as_of, lambda coverage: _others(coverage, subject.excluded))
+    carried = carried_counts(store, facts)
+    judged = {
+        key: judge(promise, facts, with_carried(facts.counts[key], carried[key]))
+        for key, promise in subject.promises.items()
+    }
+    return Result(
+        facts=facts, judged=judged, carried=carried, delivered=_delivered(store, facts, judged, carried)
+    )
+
+
+def _others(coverage: Coverage, excluded: Excluded) -> dict[str, Query]:
     return {
-        **traffic_aggregates(coverage.engine_intervals),
+        **traffic_aggregates(coverage.engine_intervals, left_out(excluded, name="excluded")),
         **known_aggregates(),
         **breakdown_aggregates(),
     }
 
 
-def _ranked(
-    store: Requests,
-    contract: Contract,
-    facts: Facts,
-    judged: Mapping[int, Judged],
-    carried: Mapping[int, Count],
-) -> tuple[list[ClockRow], dict[int, Delivered]]:
-    """Return the table of clocks and each objective's value; carried requests are ranked with their own month."""
-    period = facts.month.period
-    alone = {number: each for number, each in judged.items() if carried[number] == Count()}
-    together = {number: each for number, each in judged.items() if number not in alone}
-    ranked = {**clock_ranks(facts.others), **objective_ranks(alone)}
-    values = values_at_ranks(store, facts.source, ranked)
-    if together:
-        (before, *_) = months_before(contract, facts.month.label)
-        both = Interval(start=contract.month(before).start, end=period.end)
-        source = rows_of(store, contract, both, facts.as_of)
-        values |= values_at_ranks(store, source, objective_ranks(together))
-    delivered = {number: read_delivered(number, each, values) for number, each in judged.items()}
-    return read_clock_table(facts.others, values), delivered
+def _delivered(
+    store: Requests, facts: Facts, judged: Mapping[str, Judged], carried: Mapping[str, Tally]
+) -> dict[str, Delivered]:
+    """Return each promise's value; carried requests are ranked with their own month."""
+    alone = {key: each for key, each in judged.items() if carried[key] == type(carried[key])()}
+    both = {key: each for key, each in judged.items() if key not in alone}
+    values = values_at_ranks(store, facts.source, objective_ranks(alone))
+    if objective_ranks(both):
+        subject = facts.subject
+        (before, *_) = months_before(subject.contract, facts.month.label, subject.in_force)
+        start = month_of(subject.contract, before, facts.as_of, subject.in_force).period.start
+        window = Interval(start=start, end=facts.month.period.end)
+        source = rows_of(store, subject, window, facts.as_of)
+        values |= values_at_ranks(store, source, objective_ranks(both))
+    return {key: read_delivered(each, values) for key, each in judged.items()}

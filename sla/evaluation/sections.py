@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sla.contracts.objectives import (
-    AvailabilityObjective,
-    CostObjective,
-    LatencyObjective,
-    RateObjective,
-)
-from sla.evaluation.numbers import instant, mean_seconds, plain, ratio, seconds
-from sla.verdicts import Count, Reason, Verdict
+from sla.evaluation.numbers import instant, mean_seconds, ratio, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairclock.model import Interval
     from sla.contracts import Contract
-    from sla.contracts.objectives import Objective
     from sla.evaluation.breakdown import Phase
     from sla.evaluation.coverage import Coverage
     from sla.evaluation.daily import Day
-    from sla.evaluation.judged import Judged
-    from sla.evaluation.months import Month
     from sla.evaluation.traffic import Traffic
-    from sla.evaluation.values import ClockRow, Delivered
+    from sla.evaluation.values import ClockRow
 
 _HOUR_US = 3_600_000_000
 
@@ -58,15 +49,15 @@ def contract_section(contract: Contract) -> dict[str, Any]:
     }
 
 
-def period_section(contract: Contract, month: Month) -> dict[str, Any]:
+def period_section(contract: Contract, label: str, period: Interval) -> dict[str, Any]:
     """Return the month as instants and hours; 743 or 745 where the clocks change."""
-    hours, rest = divmod(month.period.length_us, _HOUR_US)
+    hours, rest = divmod(period.length_us, _HOUR_US)
     return {
-        "month": month.label,
-        "from": instant(month.period.start),
-        "to": instant(month.period.end),
+        "month": label,
+        "from": instant(period.start),
+        "to": instant(period.end),
         "time_zone": contract.term.time_zone,
-        "hours": hours if rest == 0 else month.period.length_us / _HOUR_US,
+        "hours": hours if rest == 0 else period.length_us / _HOUR_US,
     }
 
 
@@ -74,6 +65,7 @@ def traffic_section(traffic: Traffic) -> dict[str, Any]:
     """Return the requests in scope by how they ended and how they were joined."""
     return {
         "admitted": traffic.admitted,
+        "excluded": traffic.excluded,
         "unconfirmed": traffic.unconfirmed,
         "quarantined": traffic.quarantined,
         "ambiguous": traffic.ambiguous,
@@ -100,7 +92,7 @@ def latency_section(rows: Sequence[ClockRow]) -> list[dict[str, Any]]:
             "p50": seconds(row.p50_us),
             "p95": seconds(row.p95_us),
             "p99": seconds(row.p99_us),
-            "p99_interval": _interval(row.p99_interval_us),
+            "p99_interval": interval(row.p99_interval_us),
             "max": seconds(row.max_us),
         }
         for row in rows
@@ -131,29 +123,6 @@ def daily_section(days: Sequence[Day]) -> list[dict[str, Any]]:
     ]
 
 
-def objectives_section(
-    contract: Contract,
-    judged: Mapping[int, Judged],
-    delivered: Mapping[int, Delivered],
-    carried: Mapping[int, Count],
-) -> list[dict[str, Any]]:
-    """Return every objective of the file, in its order; those not evaluated are named and not measured."""
-    unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
-    return [
-        {
-            **_promised(objective, number),
-            **(
-                _found(
-                    judged[number], delivered[number], carried[number].counted(unknown_is_bad=unknown_is_bad)
-                )
-                if number in judged
-                else _NOT_FOUND
-            ),
-        }
-        for number, objective in enumerate(contract.objectives)
-    ]
-
-
 def unmeasured_section(contract: Contract) -> dict[str, Any]:
     """Return the clause about unmeasured time as it was applied."""
     unmeasured = contract.unmeasured
@@ -165,69 +134,6 @@ def unmeasured_section(contract: Contract) -> dict[str, Any]:
     }
 
 
-_NOT_FOUND = {
-    "n": None,
-    "violations": None,
-    "allowed": None,
-    "good": None,
-    "bad": None,
-    "unknown": None,
-    "carried": None,
-    "value": None,
-    "interval": None,
-    "verdict": str(Verdict.NOT_MEASURED),
-    "verdict_without_exclusions": str(Verdict.NOT_MEASURED),
-    "reason": str(Reason.NOT_EVALUATED),
-}
-
-
-def _promised(objective: Objective, number: int) -> dict[str, Any]:
-    clock, percentile, threshold = _threshold(objective)
-    where = objective.where.model_dump(mode="json", exclude_none=True)
-    return {
-        "name": objective.name,
-        "kind": objective.kind,
-        "clause": f"objectives[{number}]",
-        "clock": clock,
-        "percentile": percentile,
-        "threshold": threshold,
-        "during": None if objective.during is None else str(objective.during),
-        "where": where or None,
-    }
-
-
-def _threshold(objective: Objective) -> tuple[str | None, int | float | None, float | None]:
-    """Return (clock, percentile, threshold: seconds, a ratio, or the number promised)."""
-    match objective:
-        case LatencyObjective(latency=latency):
-            return str(latency.clock), plain(latency.percentile), seconds(latency.at_most_us)
-        case AvailabilityObjective(availability=availability):
-            return None, None, float(availability.target)
-        case RateObjective(rate=rate):
-            return rate.clock, None, float(rate.at_least)
-        case CostObjective(cost=cost):
-            return None, None, float(cost.at_most)
-
-
-def _found(judged: Judged, delivered: Delivered, carried: int) -> dict[str, Any]:
-    verdict, reason = str(judged.judgement.verdict), judged.judgement.reason
-    good = judged.counted - judged.over
-    is_latency = isinstance(judged.objective, LatencyObjective)
-    return {
-        "n": judged.counted,
-        "violations": judged.over,
-        "allowed": judged.allowed,
-        "good": good,
-        "bad": judged.over,
-        "unknown": judged.count.unknown,
-        "carried": carried,
-        "value": seconds(delivered.value_us) if is_latency else ratio(good, judged.counted),
-        "interval": _interval(delivered.interval_us),
-        "verdict": verdict,
-        "verdict_without_exclusions": verdict,
-        "reason": None if reason is Reason.COUNTED else str(reason),
-    }
-
-
-def _interval(bounds: tuple[int | None, int | None] | None) -> list[float | None] | None:
+def interval(bounds: tuple[int | None, int | None] | None) -> list[float | None] | None:
+    """Return the two ends in seconds; an open end is None, as is no interval."""
     return None if bounds is None else [seconds(bound) for bound in bounds]

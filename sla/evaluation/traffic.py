@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Outcome
 from sla.evaluation.endings import OK
-from sla.evaluation.fragments import all_of, count_if, sql
+from sla.evaluation.fragments import NEVER, all_of, count_if, sql
 from sla.evaluation.instants import inside
 
 if TYPE_CHECKING:
@@ -29,10 +29,13 @@ class Traffic:
     ambiguous: int
     retried: int
     simulated: int
+    excluded: int
 
 
-def traffic_aggregates(engine_covered: Sequence[Interval]) -> dict[str, Query]:
+def traffic_aggregates(engine_covered: Sequence[Interval], left_out: Query = NEVER) -> dict[str, Query]:
     """Return the aggregates that `read_traffic` reads; `engine_covered` is when engines were read through.
+
+    `left_out` is the condition that exclusions leave a request out; it is counted among the others all the same.
 
     Unconfirmed is every `ok` request whose engine row is missing, ambiguous or quarantined although engines
     were covered when it was received: no usable measurement confirms it.
@@ -47,6 +50,7 @@ def traffic_aggregates(engine_covered: Sequence[Interval]) -> dict[str, Query]:
         "ambiguous": count_if(sql("engine = 'ambiguous'")),
         "retried": count_if(sql("attempts > 1")),
         "simulated": count_if(sql("simulated != 0")),
+        "excluded": count_if(left_out),
     }
 
 
@@ -61,4 +65,5 @@ def read_traffic(row: Mapping[str, Any]) -> Traffic:
         ambiguous=row["ambiguous"],
         retried=row["retried"],
         simulated=row["simulated"],
+        excluded=row["excluded"],
     )

@@ -14,6 +14,7 @@ from sla.evaluation.endings import OK
 from sla.evaluation.fragments import all_of, count_if, sql
 from sla.evaluation.ranking import Ranked
 from sla.percentiles import interval_ranks, rank
+from sla.verdicts import Count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,29 +83,30 @@ def ranks_of(count: int, percentile: Fraction) -> Ranks:
     return Ranks(value=rank(count, percentile), low=low, high=high)
 
 
-def objective_ranks(judged: Mapping[int, Judged]) -> dict[str, Ranked]:
-    """Return what each latency objective ranks, and the ranks it asks for."""
+def objective_ranks(judged: Mapping[str, Judged]) -> dict[str, Ranked]:
+    """Return what each latency over the month ranks, and the ranks it asks for."""
     return {
-        f"objective_{number}": ranked_by(
-            number,
-            each.objective,
-            ranks=ranks_of(each.counted, each.objective.latency.percentile).all(),
+        f"objective_{key}": ranked_by(
+            each.promise,
+            each.promise.objective,
+            ranks=ranks_of(each.counted, each.promise.objective.latency.percentile).all(),
             count=each.count.valued,
         )
-        for number, each in judged.items()
-        if isinstance(each.objective, LatencyObjective)
+        for key, each in judged.items()
+        if isinstance(each.promise.objective, LatencyObjective) and isinstance(each.count, Count)
     }
 
 
-def read_delivered(number: int, judged: Judged, values: Mapping[str, Mapping[int, int]]) -> Delivered:
+def read_delivered(judged: Judged, values: Mapping[str, Mapping[int, int]]) -> Delivered:
     """Return what an objective delivered, from the values at its ranks.
 
     Requests without a value rank last, so a rank beyond the measured values has none.
     """
-    if not isinstance(judged.objective, LatencyObjective):
+    objective = judged.promise.objective
+    if not isinstance(objective, LatencyObjective) or not isinstance(judged.count, Count):
         return Delivered()
-    ranks = ranks_of(judged.counted, judged.objective.latency.percentile)
-    return _delivered(ranks, values[f"objective_{number}"])
+    ranks = ranks_of(judged.counted, objective.latency.percentile)
+    return _delivered(ranks, values[f"objective_{judged.promise.key}"])
 
 
 def clock_ranks(known: Mapping[str, int]) -> dict[str, Ranked]:

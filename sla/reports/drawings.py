@@ -78,7 +78,9 @@ def daily_threshold(report: Report, language: Language) -> DailyThreshold | None
     candidates = [
         each
         for each in report["objectives"]
-        if each.get("clock") == "end_to_end" and number(each.get("percentile")) == 99  # noqa: PLR2004 (P99)
+        if each.get("clock") == "end_to_end"
+        and number(each.get("percentile")) == 99  # noqa: PLR2004 (P99)
+        and each.get("window") is None
     ]
     if not candidates:
         return None

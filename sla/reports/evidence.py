@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.documents.text import printable
 from sla.reports.canonical import report_sha256
+from sla.reports.exclusions import knows_exclusions
 from sla.reports.front import Fact, tenants
 from sla.reports.reading import count, is_evaluated, texts
 
@@ -56,7 +57,12 @@ def definitions(language: Language) -> list[Definition]:
 
 def missing(report: Report, language: Language) -> list[str]:
     """Return what the report has a place for but this version does not evaluate, then the contract's paths."""
-    sections = [language.text(f"missing.{key}") for key in _BROUGHT_LATER if not is_evaluated(report, key)]
+    looked_for = {"exclusions", "degradations"} if knows_exclusions(report) else set()
+    sections = [
+        language.text(f"missing.{key}")
+        for key in _BROUGHT_LATER
+        if key not in looked_for and not is_evaluated(report, key)
+    ]
     if not report["evidence"].get("signatures"):
         sections.append(language.text("missing.signatures"))
     return sections

@@ -13,6 +13,12 @@ from fairclock.documents.templates import environment
 from sla.reports import drawings
 from sla.reports.canonical import report_sha256
 from sla.reports.evidence import definitions, evidence_facts, missing, not_evaluated_paths
+from sla.reports.exclusions import (
+    degradation_rows,
+    exclusion_rows,
+    exclusions_sentence,
+    knows_exclusions,
+)
 from sla.reports.figures import (
     besides_rows,
     clock_rows,
@@ -24,7 +30,7 @@ from sla.reports.figures import (
 )
 from sla.reports.front import front
 from sla.reports.objectives import objective_rows, remarks, verdict_sentence
-from sla.reports.reading import count, is_evaluated, moment
+from sla.reports.reading import count, moment
 from sla.reports.terms import term_facts
 
 if TYPE_CHECKING:
@@ -77,8 +83,10 @@ def report_html(report: Report, code: str) -> str:
         outcomes=outcome_rows(report, language),
         besides=besides_rows(report, language),
         coverage=coverage(report, language),
-        exclusions=len(report.get("exclusions") or []),
-        is_evaluated=lambda key: is_evaluated(report, key),
+        knows_exclusions=knows_exclusions(report),
+        exclusions_sentence=exclusions_sentence(report, language),
+        exclusions=exclusion_rows(report, language),
+        degradations=degradation_rows(report, language),
         days=days,
         daily_threshold=threshold,
         daily_conditions="".join(

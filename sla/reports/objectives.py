@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairclock.documents.text import printable
+from sla.reports.manners import BY_INTERVALS, counted_in, manner, part_of
 from sla.reports.reading import count, number
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class ObjectiveRow:
 def objective_rows(report: Report, language: Language) -> list[ObjectiveRow]:
     """Return the objectives in the order of the contract."""
     issued = report.get("status") == "final"
-    return [_row(each, language, issued=issued) for each in report["objectives"]]
+    return [_row(report, each, language, issued=issued) for each in report["objectives"]]
 
 
 def remarks(rows: Sequence[ObjectiveRow], language: Language) -> list[tuple[str, str]]:
@@ -80,7 +81,7 @@ def verdict_sentence(report: Report, language: Language) -> str:
     )
 
 
-def _row(objective: Mapping[str, Any], language: Language, *, issued: bool) -> ObjectiveRow:
+def _row(report: Report, objective: Mapping[str, Any], language: Language, *, issued: bool) -> ObjectiveRow:
     nothing = language.text("nothing")
 
     def whole(key: str) -> str:
@@ -88,14 +89,14 @@ def _row(objective: Mapping[str, Any], language: Language, *, issued: bool) -> O
         return nothing if found is None else language.integer(found)
 
     return ObjectiveRow(
-        name=printable(str(objective["name"])),
+        name=language.text("list_comma").join([printable(str(objective["name"])), *part_of(objective)]),
         clause=printable(str(objective.get("clause") or "")),
         promised=_promised(objective, language),
-        applies=conditions(objective, language),
+        applies=[*manner(report, objective, language), *conditions(objective, language)],
         delivered=_delivered(objective, language),
         is_unanswered=_is_unanswered(objective),
         interval=_interval(objective, language),
-        counted=whole("n"),
+        counted=counted_in(objective, language, whole("n")),
         over=whole("violations"),
         allowed=whole("allowed"),
         good=whole("good"),
@@ -197,8 +198,10 @@ def _is_unanswered(objective: Mapping[str, Any]) -> bool:
 
 
 def _delivered_ratio(objective: Mapping[str, Any]) -> Fraction | None:
-    """Return good / n from the counts, which are exact, or the value where no counts are given."""
+    """Return good / n from the counts, which are exact, or the value where they are not what decides."""
     good, bad = count(objective.get("good")), count(objective.get("bad"))
+    if objective.get("formula") in BY_INTERVALS:
+        return number(objective.get("value"))
     if good is not None and bad is not None:
         return Fraction(good, good + bad) if good + bad else None
     return number(objective.get("value"))

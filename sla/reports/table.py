@@ -53,7 +53,8 @@ def _item(entry: object, index: int) -> str:
     if isinstance(entry, dict):
         found = next((entry[key] for key in _NAMES_OF_ITEMS if entry.get(key)), None)
         if found is not None:
-            return str(found)
+            part = entry.get("part")
+            return ", ".join([str(found), *map(str, part.values())]) if isinstance(part, dict) else str(found)
     return str(index + 1)
 
 

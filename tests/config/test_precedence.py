@@ -51,6 +51,8 @@ COMMANDS = [
     ["ingest", "otlp", "log"],
     ["report", "contract.yaml", "--month", "2026-10"],
     ["tokens", "list"],
+    ["alerts", "list"],
+    ["alerts", "unsilence", "x"],
     ["tokens", "revoke", "x"],
     ["tokens", "create", "--scope", "admin", "--name", "x"],
 ]

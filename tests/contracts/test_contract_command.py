@@ -120,7 +120,7 @@ def test_show_names_clauses_defaults_and_what_is_not_evaluated(fairclock):
     code, out, _ = fairclock("show", COMPLETE)
     assert code == 0
     assert "objectives[1].latency.at_most             1.5s" in out
-    assert "Accepted, not evaluated by this version\n  evaluate_per" in out
+    assert "Accepted, not evaluated by this version\n  objectives[12]" in out
     assert "2026-10-10 worked" in out
     _, out, _ = fairclock("show", BASIC)
     assert "defaults)\n  period.month     calendar" in out
@@ -150,7 +150,7 @@ def test_show_as_json_is_what_a_bundle_needs(fairclock):
         "2026-10-10",
     ]
     assert len(answer["month"]["periods"]["peak"]) == 2 * 18
-    assert answer["not_evaluated"][0] == "evaluate_per"
+    assert answer["not_evaluated"][0] == "objectives[12]"
 
 
 def test_show_says_which_years_are_not_on_record(fairclock, written):

@@ -97,17 +97,9 @@ def test_the_complete_example_says_what_it_says():
 def test_what_is_accepted_and_not_evaluated_is_named():
     assert load_contract(BASIC).not_evaluated() == []
     assert load_contract(COMPLETE).not_evaluated() == [
-        "evaluate_per",
-        "objectives[7]",
-        "objectives[8]",
-        "objectives[10]",
-        "objectives[11]",
         "objectives[12]",
-        "exclusions.maintenance",
         "exclusions.cold_start",
-        "exclusions.client_network",
-        "exclusions.named",
-        "quality",
+        "quality.levels[1].credit",
         "credits",
         "prices",
         "signatures",
@@ -117,10 +109,11 @@ def test_what_is_accepted_and_not_evaluated_is_named():
 @pytest.mark.parametrize(
     ("changes", "path"),
     [
-        ({"period": {"month": "anniversary"}}, "period.month"),
-        ({"evaluate_per": ["region"]}, "evaluate_per"),
         ({"retries": {"with_backoff": {"from": "1s", "to": "32s"}}}, "retries.with_backoff"),
-        ({"objectives.0.latency.window": "5m", "objectives.0.latency.combine": "worst"}, "objectives[0]"),
+        (
+            {"quality": {"levels": [{"name": "full", "modes": ["fp16"], "credit": "5%"}]}},
+            "quality.levels[0].credit",
+        ),
         ({"prices": "list-2026"}, "prices"),
     ],
 )

@@ -108,7 +108,7 @@ def a_contract(**changes: Any) -> Contract:
         sort_keys=False,
     )
     examination = examine(text)  # without lint: single clauses are tried alone
-    assert examination.contract is not None, examination.sentences()
+    assert examination.contract is not None, examination.problems
     return examination.contract
 
 

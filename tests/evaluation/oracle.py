@@ -179,3 +179,34 @@ def display(requests: list[Request], clock: str, start: str) -> dict[str, Any]:
 def endings(requests: list[Request]) -> dict[str, int]:
     counted = Counter(request.outcome for request in requests)
     return {ending: counted[ending] for ending in ENDINGS}
+
+
+def daily_spans(
+    start: datetime, end: datetime, zone: str, first: str, last: str
+) -> list[tuple[datetime, datetime]]:
+    """Return a daily span's instants within a month; what does not exist is the instant after the gap."""
+    spans = []
+    day = start.astimezone(ZoneInfo(zone)).date() - timedelta(days=1)
+    while day <= end.astimezone(ZoneInfo(zone)).date():
+        low = existing(datetime.combine(day, time.fromisoformat(first), ZoneInfo(zone)), fold=0)
+        high = existing(datetime.combine(day, time.fromisoformat(last), ZoneInfo(zone)), fold=1)
+        low, high = max(low, start), min(high, end)
+        if low < high:
+            spans.append((low, high))
+        day += timedelta(days=1)
+    return spans
+
+
+def existing(local: datetime, *, fold: int) -> datetime:
+    """Return the instant of a local time, the first or second pass; the end of the gap where there is none."""
+    instant = local.replace(fold=fold).astimezone(UTC)
+    back = instant.astimezone(local.tzinfo).replace(tzinfo=None)
+    if back == local.replace(tzinfo=None):
+        return instant
+    after = max(local.replace(fold=each).astimezone(UTC) for each in (0, 1))
+    while (
+        after.astimezone(local.tzinfo).utcoffset()
+        == (after - timedelta(minutes=1)).astimezone(local.tzinfo).utcoffset()
+    ):
+        after -= timedelta(minutes=1)
+    return after

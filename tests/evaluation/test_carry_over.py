@@ -16,7 +16,9 @@ def carried(*before: int) -> int:
     """Return what months of these sizes, the latest last, hand to the next one."""
     own = {str(place): Count(valued=size) for place, size in enumerate(before)}
     labels = [str(place) for place in reversed(range(len(before)))]
-    return carried_in(labels, own.__getitem__, lambda _, count: count.valued < MINIMUM).valued
+    return carried_in(
+        labels, own.__getitem__, lambda _, count: count.valued < MINIMUM, nothing=Count()
+    ).valued
 
 
 @pytest.mark.parametrize(
@@ -56,5 +58,5 @@ def test_only_as_many_months_are_read_as_the_answer_depends_on():
         read.append(label)
         return Count(valued={"c": 10, "b": 100, "a": 10}[label])
 
-    carried_in(["c", "b", "a"], own, lambda _, count: count.valued < MINIMUM)
+    carried_in(["c", "b", "a"], own, lambda _, count: count.valued < MINIMUM, nothing=Count())
     assert set(read) == {"c", "b"}

@@ -14,20 +14,26 @@ import pytest
 
 from fairclock.model import Clock, Interval
 from fairclock.store import Query
-from sla.evaluation.counting import objective_aggregates, ranked_by
+from sla.evaluation.cells import cell_aggregates, cells_query
+from sla.evaluation.counting import promise_aggregates, ranked_by
 from sla.evaluation.daily import daily_query
 from sla.evaluation.dataset import dataset
 from sla.evaluation.evidence import hours_query
+from sla.evaluation.excluded import Excluded
 from sla.evaluation.fragments import named, select, sql
 from sla.evaluation.instants import inside
+from sla.evaluation.parts import Part
 from sla.evaluation.quota import refused_below_quota
 from sla.evaluation.ranking import values_at_ranks
+from sla.evaluation.subject import subject_of
 from sla.evaluation.traffic import traffic_aggregates
 from sla.evaluation.values import known_aggregates
+from sla.grids import Grid
 from tests.evaluation.factories import a_contract, availability, latency
 
 GOLDEN = Path(__file__).parent / "golden"
 OCTOBER = Interval(start=datetime(2026, 9, 30, 16, tzinfo=UTC), end=datetime(2026, 10, 31, 16, tzinfo=UTC))
+FIRST_HOUR = Interval(start=OCTOBER.start, end=datetime(2026, 9, 30, 17, tzinfo=UTC))
 ROWS = Query(sql="SELECT * FROM rows")
 CONTRACT = a_contract(
     customer={"name": "Acme", "tenants": ["\"'; DROP TABLE requests; --"]},
@@ -43,6 +49,54 @@ CONTRACT = a_contract(
         availability(during="not night"),
     ],
 )
+BY_INTERVAL = a_contract(
+    evaluate_per=["model"],
+    quality={
+        "levels": [
+            {"name": "full", "modes": ["fp16"]},
+            {"name": "reduced", "modes": ["DROP", "int8"], "counts": "bad"},
+        ]
+    },
+    objectives=[
+        {
+            "name": "uptime",
+            "availability": {
+                "formula": "downtime",
+                "interval": "1m",
+                "bad_above": "5%",
+                "empty": "good",
+                "target": "99.5%",
+            },
+        },
+        {
+            "name": "speed",
+            "rate": {
+                "clock": "output_tokens_per_second",
+                "at_least": "80",
+                "window": "1m",
+                "statistic": "p50",
+                "windows_met": "99%",
+            },
+        },
+        {
+            "name": "windows",
+            "latency": {
+                "clock": "inference",
+                "percentile": "99",
+                "at_most": "2s",
+                "window": "1m",
+                "combine": "worst",
+            },
+        },
+    ],
+)
+SUBJECT = subject_of(CONTRACT)
+PARTS = subject_of(
+    BY_INTERVAL,
+    excluded=Excluded(
+        instants=(FIRST_HOUR,), requests=sql("engine = {excluded_engine:String}", excluded_engine="DROP")
+    ),
+).by([Part(model="DROP"), Part(model="m2")])
 
 
 class _Asked:
@@ -60,22 +114,32 @@ def _columns(aggregates: dict[str, Query]) -> Query:
 def _ranks() -> Query:
     asked = _Asked()
     ranked = {
-        str(number): ranked_by(number, CONTRACT.objectives[number], ranks=(50, 99, 100), count=100)
-        for number in range(3)
+        key: ranked_by(SUBJECT.promises[key], SUBJECT.promises[key].objective, ranks=(50, 99, 100), count=100)
+        for key in "012"
     }
     with pytest.raises(ValueError, match="zip"):  # the answer is not looked at
         values_at_ranks(asked, ROWS, ranked)
     return asked.query
 
 
+def _cells() -> Query:
+    aggregates = {}
+    for promise in PARTS.promises.values():
+        aggregates |= cell_aggregates(promise, unknown_is_bad=True)
+    minutes = Grid(start_us=0, end_us=120_000_000, step_us=60_000_000)
+    return cells_query(minutes, aggregates, ROWS)
+
+
 QUERIES = {
-    "dataset": lambda: dataset(CONTRACT, ROWS, OCTOBER),
+    "dataset": lambda: dataset(SUBJECT, ROWS, OCTOBER),
+    "dataset_of_parts": lambda: dataset(PARTS, ROWS, OCTOBER),
+    "cells": _cells,
     "traffic": lambda: _columns(traffic_aggregates([OCTOBER]) | known_aggregates()),
     "objectives": lambda: _columns(
         {
             name: expression
-            for number, objective in enumerate(CONTRACT.objectives)
-            for name, expression in objective_aggregates(number, objective).items()
+            for promise in SUBJECT.promises.values()
+            for name, expression in promise_aggregates(promise).items()
         }
     ),
     "ranks": _ranks,
@@ -118,5 +182,5 @@ def test_two_values_for_one_parameter_are_refused():
 
 
 def test_every_clock_is_a_column_of_the_dataset():
-    text = dataset(CONTRACT, ROWS, OCTOBER).sql
+    text = dataset(SUBJECT, ROWS, OCTOBER).sql
     assert [clock for clock in Clock if f" AS clock_{clock}" not in text] == []

@@ -68,6 +68,26 @@ def contract_for(tenant: str):
             latency("excluding_queue", at_most="1s"),
             latency("queue", at_most="100ms"),
             availability("90%"),
+            {
+                "name": "uptime",
+                "availability": {
+                    "formula": "downtime",
+                    "interval": "1m",
+                    "bad_above": "5%",
+                    "empty": "good",
+                    "target": "99.9%",
+                },
+            },
+            {
+                "name": "speed",
+                "rate": {
+                    "clock": "output_tokens_per_second",
+                    "at_least": "20",
+                    "window": "5m",
+                    "statistic": "p50",
+                    "windows_met": "99%",
+                },
+            },
         ],
     )
 
@@ -106,6 +126,8 @@ def test_a_report_is_the_same_joined_live_sealed_and_replayed(given_store):
         (21, 1, None, "violated"),
         (21, 21, None, "violated"),
         (21, 1, 20 / 21, "met"),
+        (44_640, 1, 44_639 / 44_640, "met"),
+        (1, 0, 20.0, "met"),
     ]
     assert live["latency"][0]["p99"] == 1.5
     assert live["latency"][1]["p99"] == 0.9

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sla.reports.html import report_html
-from tests.reports import factories
+from tests.reports import exclusion_cases, factories
 
 FOLDER = Path(__file__).parent / "golden"
 CASES = {
@@ -14,6 +14,8 @@ CASES = {
     "hostile.en.html": (factories.hostile, "en"),
     "empty_month.zh.html": (factories.empty_month, "zh"),
     "simulated.en.html": (factories.simulated, "en"),
+    "excluded.en.html": (exclusion_cases.excluded, "en"),
+    "excluded.zh.html": (exclusion_cases.excluded, "zh"),
 }
 
 if __name__ == "__main__":

@@ -109,6 +109,7 @@ def without_extras(*modules: str) -> subprocess.CompletedProcess[str]:
     "module",
     [
         "fairclock.cli",
+        "fairclock.cli.alerts",
         "fairclock.cli.collect",
         "fairclock.cli.doctor",
         "fairclock.cli.ingest",
@@ -122,6 +123,10 @@ def without_extras(*modules: str) -> subprocess.CompletedProcess[str]:
         "exporters.clickhouse",
         "exporters.forwarding.endpoint",
         "exporters.forwarding.forwarder",
+        "exporters.webhooks.configuration",
+        "exporters.webhooks.listing",
+        "exporters.webhooks.planning",
+        "exporters.webhooks.store_outbox",
     ],
 )
 def test_a_sidecar_runs_without_the_extras(module: str) -> None:

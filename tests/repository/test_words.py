@@ -75,7 +75,8 @@ def check_call(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [*READMES, "docs/development.md", "docs/architecture.md", "docs/operations.md"]
+    "page",
+    [*READMES, "docs/development.md", "docs/architecture.md", "docs/operations.md", "docs/webhooks.md"],
 )
 def test_every_command_line_on_a_page_can_be_typed(page: str) -> None:
     for words in _calls((ROOT / page).read_text()):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from exporters.forwarding.forwarder import Forwarder
     from exporters.prometheus import Figure
     from exporters.spool import Spool
+    from exporters.webhooks.courier import Courier
     from fairclock.cli.pipeline.collecting import FollowedFiles
     from fairclock.cli.pipeline.intake import Intake
     from fairclock.cli.pipeline.store_link import StoreLink
@@ -47,6 +48,7 @@ class Pipeline:
     syslog: SyslogReceiver | None = None
     scraper: Scraper | None = None
     gpus: GpuCollector | None = None
+    courier: Courier | None = None
     url: str | None = None
     received_frames: int = 0
     announcements: list[str] = field(default_factory=list)
@@ -74,6 +76,7 @@ class Pipeline:
             "syslog": self.syslog,
             "scraper": self.scraper,
             "gpus": self.gpus,
+            "webhooks": self.courier,
         }
         return [name for name, part in parts.items() if part is not None and not part.is_alive]
 

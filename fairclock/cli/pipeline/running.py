@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from exporters.spool import Spool
+from fairclock.cli.pipeline.alerting import carrying
 from fairclock.cli.pipeline.collecting import (
     FollowedFiles,
     make_receiver,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collectors.otlp.receiver import OtlpReceiver
     from collectors.vllm_metrics.configuration import VllmSection
     from fairclock.cli.configuration import Configuration
+    from fairclock.store.tokens import Keyring
 
 
 @contextmanager
@@ -68,6 +70,10 @@ def running(
             pipeline.forwarder = stack.enter_context(forwarding(spool, settings.forward))
             destination = settings.forward.to or ""
         _collect(pipeline, settings, stack, collectors, destination=destination, directory=directory)
+        if takes_frames and link is not None and settings.webhooks.destinations:
+            pipeline.courier = stack.enter_context(carrying(settings.webhooks, link))
+            names = ", ".join(each.name for each in settings.webhooks.destinations)
+            pipeline.announcements.append(f"telling of alerts: {names}")
         if settings.http.address != "off":
             _answer(pipeline, settings, stack, takes_frames=takes_frames)
         yield pipeline
@@ -109,18 +115,34 @@ def _answer(pipeline: Pipeline, settings: Configuration, stack: ExitStack, *, ta
 
     routes = health_routes(ended=pipeline.ended, ready=pipeline.ready, figures=pipeline.figures)
     if takes_frames:
-        routes.append(_frames_route(pipeline))
+        keyring = _keyring(pipeline)
+        routes += [_frames_route(pipeline, keyring), _degradations_route(pipeline, keyring)]
     pipeline.url = stack.enter_context(answering(settings.http, routes))
     pipeline.announcements.append(f"answering on {pipeline.url}")
 
 
-def _frames_route(pipeline: Pipeline) -> Route:
-    from exporters.forwarding.endpoint import Permission, frames_route  # noqa: PLC0415
-    from fairclock.store.tokens import Keyring, Scope, list_tokens  # noqa: PLC0415
+def _keyring(pipeline: Pipeline) -> Keyring:
+    from fairclock.store.tokens import Keyring, list_tokens  # noqa: PLC0415
 
     link = pipeline.link
-    assert link is not None  # noqa: S101 - whoever takes frames has a store
-    keyring = Keyring(lambda: list_tokens(link.open()), monotonic=time.monotonic)
+    assert link is not None  # noqa: S101 - whoever lets others in has a store
+    return Keyring(lambda: list_tokens(link.open()), monotonic=time.monotonic)
+
+
+def _degradations_route(pipeline: Pipeline, keyring: Keyring) -> Route:
+    from fairclock.cli.pipeline.remedies import degradations_route  # noqa: PLC0415
+    from sla.degradations import record  # noqa: PLC0415
+
+    link = pipeline.link
+    assert link is not None  # noqa: S101 - whoever lets others in has a store
+    return degradations_route(
+        lambda said, author: record(link.open(), said, author=author, origin="api"), keyring.find
+    )
+
+
+def _frames_route(pipeline: Pipeline, keyring: Keyring) -> Route:
+    from exporters.forwarding.endpoint import Permission, frames_route  # noqa: PLC0415
+    from fairclock.store.tokens import Scope  # noqa: PLC0415
 
     def permission(text: str) -> Permission:
         token = keyring.find(text)

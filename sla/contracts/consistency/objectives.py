@@ -13,7 +13,7 @@ from sla.contracts.consistency.calendars import period_names
 from sla.contracts.consistency.tree import at, items_at, mapping_at, quantity_at, text_at, texts_at
 from sla.contracts.objectives import KINDS
 from sla.contracts.problems import Path, Problem
-from sla.contracts.quantities import read_count
+from sla.contracts.quantities import read_count, read_duration_us
 from sla.contracts.suggestions import closest, listed
 from sla.contracts.where import read_during
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sla.contracts.source import Tree
+
+_SHORTEST_INTERVAL_US = 1_000_000
 
 
 def names_are_distinct(tree: Tree) -> Iterator[Problem]:
@@ -145,6 +147,20 @@ def windows_are_combined(tree: Tree) -> Iterator[Problem]:
             )
 
 
+def intervals_last_a_second(tree: Tree) -> Iterator[Problem]:
+    """Intervals and windows are at least a second long: a month has no more of them than can be judged."""
+    for path, objective in items_at(tree, "objectives"):
+        for kind, key in (("latency", "window"), ("rate", "window"), ("availability", "interval")):
+            length_us = quantity_at(read_duration_us, objective, kind, key)
+            if length_us is not None and 0 < length_us < _SHORTEST_INTERVAL_US:
+                yield Problem(
+                    path=(*path, kind, key),
+                    problem="is shorter than a second",
+                    found=f'"{text_at(objective, kind, key)}"',
+                    remedy=f"write {key}: 1s, or longer",
+                )
+
+
 RULES = (
     names_are_distinct,
     each_promises_one_thing,
@@ -152,4 +168,5 @@ RULES = (
     ranges_hold_something,
     where_lies_in_scope,
     windows_are_combined,
+    intervals_last_a_second,
 )

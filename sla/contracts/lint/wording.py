@@ -56,6 +56,7 @@ PHRASES = {
     "lies before term.from": "早于 term.from",
     "has no text": "没有文字",
     "is shorter than the first pause": "短于首次间隔",
+    "is shorter than a second": "短于一秒",
     "limits nothing": "未设任何限额",
     "has no condition": "没有条件",
     "has both conditions": "同时写了两种条件",

@@ -74,6 +74,7 @@ def expected_report(
     return {
         "traffic": {
             "admitted": len(cases),
+            "excluded": 0,
             "unconfirmed": sum(
                 case.row.engine != "joined"
                 and any(a <= case.row.logged.received_us < b for a, b in read_through)

@@ -9,7 +9,7 @@ SELECT
     countIf((in_objective_2) AND ((is_ok) AND (ifNull(clock_inference > {objective_2_at_most:Int64}, 0)))) AS objective_2_over,
     countIf((in_objective_2) AND (is_failed OR (is_aborted AND clock_end_to_end > {objective_2_at_most:Int64}))) AS objective_2_unanswered,
     countIf((in_objective_2) AND ((is_ok) AND (clock_inference IS NULL))) AS objective_2_unknown,
-    countIf((in_objective_3) AND (is_ok OR is_bad)) AS objective_3_valued,
+    countIf((in_objective_3) AND (is_good OR is_bad)) AS objective_3_valued,
     countIf((in_objective_3) AND (is_bad)) AS objective_3_over
 FROM
 (

@@ -15,6 +15,7 @@ SELECT
     countIf(engine = 'ambiguous') AS ambiguous,
     countIf(attempts > 1) AS retried,
     countIf(simulated != 0) AS simulated,
+    countIf(0) AS excluded,
     countIf(is_ok) AS known_end_to_end,
     countIf(is_ok) AS known_excluding_queue,
     countIf((is_ok) AND (clock_queue IS NOT NULL)) AS known_queue,

@@ -1,0 +1,62 @@
+"""Own Fairclock's own JSON: everything that is known, signed with the time over the bytes that are sent."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import TYPE_CHECKING, Any
+
+from exporters.webhooks.event import event_tree
+from exporters.webhooks.formats.format import JSON_TYPE, Format, Outgoing, by_status, json_bytes
+from exporters.webhooks.posting import Request
+from exporters.webhooks.text import plain
+
+if TYPE_CHECKING:
+    from exporters.webhooks.credentials import Secret
+
+SCHEMA = "fairclock.alert/1"
+ALGORITHM = "hmac-sha256"
+VERSION = "v1"
+
+
+def compose(outgoing: Outgoing) -> Request:
+    """Return the request; body and ids are the same at every attempt, time and signature are of this one."""
+    body = json_bytes(
+        {
+            "schema": SCHEMA,
+            "message_id": outgoing.message_id,
+            "destination": outgoing.destination,
+            "title": outgoing.text.title,
+            "events": [
+                _event(tree, paragraph.title, paragraph.body, outgoing.link)
+                for tree, paragraph in zip(
+                    map(event_tree, outgoing.events), outgoing.text.paragraphs, strict=True
+                )
+            ],
+        }
+    )
+    timestamp = str(int(outgoing.now.timestamp()))
+    headers = {
+        "Content-Type": JSON_TYPE,
+        "Fairclock-Event-Id": ",".join(event.event_id for event in outgoing.events),
+        "Fairclock-Message-Id": outgoing.message_id,
+        "Fairclock-Delivery-Id": outgoing.delivery_id,
+        "Fairclock-Timestamp": timestamp,
+        "Fairclock-Signature-Algorithm": ALGORITHM,
+    }
+    if outgoing.secret is not None:
+        headers["Fairclock-Signature"] = f"{VERSION}={signature(outgoing.secret, timestamp, body)}"
+    return Request(url=outgoing.url, body=body, headers=headers)
+
+
+def signature(secret: Secret, timestamp: str, body: bytes) -> str:
+    """Return the HMAC-SHA256 over ``timestamp.body`` in hexadecimal digits."""
+    signed = timestamp.encode() + b"." + body
+    return hmac.new(secret.reveal().encode(), signed, hashlib.sha256).hexdigest()
+
+
+def _event(tree: dict[str, Any], title: str, text: str, link: str | None) -> dict[str, Any]:
+    return {**tree, "link": tree["link"] or link, "title": title, "text": text}
+
+
+FORMAT = Format(escape=plain, takes_groups=True, is_stateful=False, compose=compose, judge=by_status)
