@@ -151,7 +151,7 @@ class WebhooksSection(Section):
     """Who is told of alerts."""
 
     destinations: tuple[DestinationSection, ...] = Field(
-        default=(), examples=[["{name: on-call, format: slack, url_env: FAIRCLOCK_SLACK_URL}"]]
+        default=(), examples=[[{"name": "on-call", "format": "slack", "url_env": "FAIRCLOCK_SLACK_URL"}]]
     )
     """Who is told, and how; docs/webhooks.md explains the keys and formats."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,11 @@ def _value(field: FieldInfo) -> str:
     if isinstance(value, float):
         return f"{value:g}s"
     if isinstance(value, (list, tuple, dict)):
-        return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=_NEVER_WRAPPED).strip()
+        plain = (
+            [str(each) if isinstance(each, Enum) else each for each in value]
+            if isinstance(value, tuple)
+            else value
+        )
+        return yaml.safe_dump(plain, default_flow_style=True, sort_keys=False, width=_NEVER_WRAPPED).strip()
     text = str(value) if isinstance(value, (str, Path)) else ""
     return f'"{text}"' if ":" in text else text
