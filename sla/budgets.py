@@ -1,6 +1,6 @@
 """Own error budgets: what may go wrong, what has, how fast, and when it would be used up.
 
-A budget is counted in requests or in time (microseconds), from the same counts as the verdict: it is overspent
+A budget is counted in requests, windows or time (microseconds), from the same counts as the verdict: it is overspent
 exactly where the promise is broken. Nothing is clamped: overspent means a negative remainder. Shares and rates
 are exact fractions; only a forecast, which decides nothing, uses floats.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairclock.model import Interval
 
-Kind = Literal["requests", "time"]
+Kind = Literal["requests", "windows", "time"]
 
 _NORMAL_95 = 1.959963984540054
 """Between minus this and this lie 95 % of a normal variable."""
@@ -26,9 +26,9 @@ _NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Of `counted` requests (or microseconds) the share `share` may be bad, and `spent` are.
+    """Of `counted` requests, windows or microseconds the share `share` may be bad, and `spent` are.
 
-    A share of requests is cut down to whole requests, as the verdict's is; time is not.
+    A share of requests or windows is cut down to whole ones, as the verdict's is; time is not.
     """
 
     kind: Kind
@@ -47,7 +47,7 @@ class Budget:
     def allowed(self) -> Fraction | int:
         """Return how much may be bad."""
         exact = self.share * self.counted
-        return math.floor(exact) if self.kind == "requests" else exact
+        return exact if self.kind == "time" else math.floor(exact)
 
     @property
     def remaining(self) -> Fraction | int:

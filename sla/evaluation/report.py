@@ -11,6 +11,7 @@ from fairclock.model import Interval, Outcome
 from sla.contracts import Contract
 from sla.contracts.versions import versions_of
 from sla.evaluation.breakdown import breakdown_aggregates, read_breakdown
+from sla.evaluation.budgets_section import error_budgets_section
 from sla.evaluation.carried import carried_counts, with_carried
 from sla.evaluation.coverage import coverage_of
 from sla.evaluation.daily import daily
@@ -121,7 +122,11 @@ def evaluate(
             for each, verdicts in zip(results, without, strict=True)
             for row in objectives_section(each.facts, each.judged, each.delivered, each.carried, verdicts)
         ],
-        "error_budgets": [],
+        "error_budgets": [
+            row
+            for each in results
+            for row in error_budgets_section(store, each.facts, each.judged, each.carried)
+        ],
         "exclusions": [
             row
             for result, each in zip(results, remedies, strict=False)

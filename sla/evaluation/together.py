@@ -34,7 +34,7 @@ def together(facts: Sequence[Facts]) -> Together:
         return Together(source=facts[0].source, others=facts[0].others)
     columns = [*KEPT, "judged_outcome", *(_name(each) for each in (*flags(), *clock_columns("received")))]
     names = ", ".join(_name_of(column) for column in columns)
-    parts = [_renamed(each.source, f"version_{place}_") for place, each in enumerate(facts)]
+    parts = [renamed(each.source, f"version_{place}_") for place, each in enumerate(facts)]
     return Together(
         source=Query(
             sql="\nUNION ALL\n".join(f"SELECT {names} FROM\n(\n{part.sql}\n)" for part in parts),
@@ -44,7 +44,7 @@ def together(facts: Sequence[Facts]) -> Together:
     )
 
 
-def _renamed(query: Query, prefix: str) -> Query:
+def renamed(query: Query, prefix: str) -> Query:
     """Return a query whose parameters begin with `prefix`, so that it can stand beside another of its kind."""
     return Query(
         sql=_PLACEHOLDER.sub(rf"{{{prefix}\1:", query.sql),

@@ -72,7 +72,7 @@ def objectives_section(
         rows += [
             {
                 **promised,
-                "part": _part(each.promise.part),
+                "part": part_of(each.promise.part),
                 **_found(
                     each,
                     delivered[each.promise.key],
@@ -88,7 +88,8 @@ def objectives_section(
     return rows
 
 
-def _part(part: Part | None) -> dict[str, str] | None:
+def part_of(part: Part | None) -> dict[str, str] | None:
+    """Return the part of the traffic that a promise is judged for; None for all of it."""
     if part is None:
         return None
     found = {"model": part.model, "region": part.region}

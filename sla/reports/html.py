@@ -11,6 +11,7 @@ from fairclock.documents.fonts import CHINESE, LATIN, MONOSPACED
 from fairclock.documents.languages import Language, load_language
 from fairclock.documents.templates import environment
 from sla.reports import drawings
+from sla.reports.budgets import budget_rows
 from sla.reports.canonical import report_sha256
 from sla.reports.evidence import definitions, evidence_facts, missing, not_evaluated_paths
 from sla.reports.exclusions import (
@@ -75,6 +76,7 @@ def report_html(report: Report, code: str) -> str:
         clock_sentence=_clock_sentence(start, language),
         objectives=objectives,
         remarks=remarks(objectives, language),
+        budgets=budget_rows(report, language),
         paths=not_evaluated_paths(report),
         clocks=clock_rows(report, language),
         side_by_side=side_by_side(report, language),

@@ -19,6 +19,7 @@ from sla.evaluation.judging import judged_by
 from sla.evaluation.promises import promises_of
 from sla.evaluation.quota import WINDOW_US, refused_below_quota
 from sla.evaluation.subject import subject_of
+from sla.evaluation.together import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,7 +205,7 @@ def _by_minute(
 
 
 def _added(main: Query, others: Query) -> Query:
-    parts = separated("\nUNION ALL\n", (main, others))
+    parts = separated("\nUNION ALL\n", (main, renamed(others, "refused_")))
     columns = [
         "place",
         "minute_us",

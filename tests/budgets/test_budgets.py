@@ -25,7 +25,7 @@ shares = st.fractions(Fraction(1, 10**5), Fraction(99_999, 10**5))
 def budgets(draw: st.DrawFn, kind: str | None = None) -> Budget:
     counted = draw(counts)
     return Budget(
-        kind=draw(st.sampled_from(("requests", "time"))) if kind is None else kind,
+        kind=draw(st.sampled_from(("requests", "windows", "time"))) if kind is None else kind,
         share=draw(shares),
         counted=counted,
         spent=draw(st.integers(0, counted)),

@@ -267,7 +267,8 @@ def test_refusals_below_the_quota_are_bad_in_their_minute(store):
         objectives=[availability("99%"), latency(at_most="1s")],
         quota={"requests_per_minute": 3, "rejected_below": "bad"},
     )
-    version = InForce(contract=contract)
+    within = Interval(start=START + timedelta(minutes=30, seconds=7), end=ALL.end)
+    version = InForce(contract=contract, within=within)
     sent = [
         Sent(number=5000 + place, at_ms=at_ms, status=status, took_ms=100, queue_ms=None)
         for place, (at_ms, status) in enumerate(
