@@ -56,6 +56,7 @@ def test_the_request_takes_until_its_end_and_not_until_its_first_byte():
         ({"status": "504", "times": "0.000 -1 -1", "target_status": "-"}, {"status": "504", "client_cancelled": None, "forwarded": "0.000000"}),
         ({"status": "502", "times": "-1 -1 -1", "error": "LambdaInvalidResponse"}, {"status": "502", "error_code": "LambdaInvalidResponse"}),
         ({"status": "561"}, {"status": "561"}),
+        ({"status": "000", "times": "-1 -1 -1", "target": "-", "target_status": "-"}, {"status": "502", "client_cancelled": None}),
         ({"targets": "10.0.0.11:8000 10.0.0.12:8000", "statuses": "502 200"}, {"upstream_addr": "10.0.0.11:8000, 10.0.0.12:8000", "upstream_status": "502, 200"}),
         ({"targets": "-", "target": "[2001:db8::1]:8000"}, {"upstream_addr": "[2001:db8::1]:8000"}),
         ({"target": "-", "targets": "-", "actions": "waf,fixed-response"}, {"substituted": "1", "upstream_addr": None}),
@@ -73,7 +74,7 @@ def test_the_request_takes_until_its_end_and_not_until_its_first_byte():
         ({"rest": ' "-" "-" TID_1 "new" "newer" "newest" "of tomorrow"'}, {"status": "200"}),
     ],
     ids=[
-        "a client that closed the connection", "a target that never answered", "a target's fault says which", "an identity provider's fault",
+        "a client that closed the connection", "a target that never answered", "a target's fault says which", "an identity provider's fault", "a connection that the balancer closed",
         "several targets are tries", "an IPv6 target", "a canned answer of the balancer", "a canned refusal is a refusal", "a firewall's refusal",
         "a trace with more than its root", "a trace of another kind", "no trace", "a request that was none", "a path as it was written",
         "an agent with quotes", "an IPv6 client", "another protocol", "an older line", "a line of the years to come",

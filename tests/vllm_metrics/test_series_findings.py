@@ -25,7 +25,7 @@ def test_a_name_that_nobody_has_heard_of_is_listed():
 
 
 def test_names_of_the_vocabulary_are_counted():
-    assert found(names=(("vllm:prompt_tokens", 3),)) == [("ok", "1 names, all of the vocabulary")]
+    assert found(names=(("vllm:prompt_tokens", 3),)) == [("ok", "1 name, all of the vocabulary")]
 
 
 def test_what_is_dropped_or_suspect_is_a_warning():
@@ -35,5 +35,5 @@ def test_what_is_dropped_or_suspect_is_a_warning():
     assert [state for state, _ in states] == ["ok", "warning", "warning", "warning"]
     assert "a:8000" in states[1][1]
     assert "7 samples" in states[1][1]
-    assert states[2][1] == "a:8000, engine 1: it cannot be (3 scrapes of the last hour)"
-    assert states[3][1] == "b: nor this (1 scrapes of the last hour)"
+    assert states[2][1] == "a:8000, engine 1: it cannot be (3 scrapes of the hour before the newest)"
+    assert states[3][1] == "b: nor this (1 scrape of the hour before the newest)"

@@ -2,6 +2,7 @@
 
 A request takes from ``request_creation_time`` to ``time``, both of the balancer's clock. The three processing times
 add up to the answer's first byte only, so they never stand for the whole; -1 in them is "not reached".
+Status 000 is no client's leaving (that is 460): the balancer closed the connection, without an answer.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _NAMES = (
 _NEEDED = _NAMES.index("request_creation_time") + 1
 _ROOT = re.compile(r"(?:^|;)Root=1-([0-9a-f]{8})-([0-9a-f]{24})(?:;|$)")
 _CLIENT_CLOSED = "460"
+_NO_ANSWER = "000"
+_BAD_GATEWAY = "502"
 _ANSWERED_ITSELF = "fixed-response"
 
 
@@ -79,6 +82,8 @@ class AwsAlb(GatewayFormat):
             "error_code": said.get("error_reason", ""),
         }
         fields |= _ids(said["trace_id"])
+        if status == _NO_ANSWER:
+            fields["status"] = _BAD_GATEWAY
         if status == _CLIENT_CLOSED:
             fields["client_cancelled"] = "1"
         if status.startswith("2") and said.get("actions_executed", "").endswith(_ANSWERED_ITSELF):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from collectors.file_reading import number_of
 from collectors.vllm_metrics.choosing import MOST_UNKNOWN
 from collectors.vllm_metrics.vocabulary import naming_of
 from fairclock.cli.diagnosis.finding import ok, warning
@@ -26,10 +27,10 @@ def series_findings(found: EngineFigures) -> Iterator[Finding]:
         listed = ", ".join(f"{name} (of {targets})" for name, targets in unknown)
         yield ok(
             _CHECK,
-            f"{len(found.names)} names, {len(unknown)} not in the vocabulary, kept as they are: {listed}",
+            f"{number_of(len(found.names), 'name')}, {len(unknown)} not in the vocabulary, kept as they are: {listed}",
         )
     else:
-        yield ok(_CHECK, f"{len(found.names)} names, all of the vocabulary")
+        yield ok(_CHECK, f"{number_of(len(found.names), 'name')}, all of the vocabulary")
     for target, count in found.dropped:
         yield warning(
             _CHECK,
@@ -40,6 +41,6 @@ def series_findings(found: EngineFigures) -> Iterator[Finding]:
         about = f"{target}, engine {engine}" if engine else target
         yield warning(
             _CHECK,
-            f"{about}: {reason} ({scrapes:,} scrapes of the last hour)",
+            f"{about}: {reason} ({number_of(scrapes, 'scrape')} of the hour before the newest)",
             "take counts of this engine for what they are: docs/vllm-metrics.md, Contradictions",
         )
