@@ -15,6 +15,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LATER_REMOVED_BYTES = len(_BYTE_ORDER_MARK) + 1  # and a CR that an LF may still follow
 _REST_OF_A_CUT_LINE = b"x"
 _NUL_RUN = re.compile(rb"\0+")
+_SHOWN_BYTES = 60
 
 
 class LineSplitter:
@@ -72,6 +73,13 @@ class LineSplitter:
 def is_cut(line: bytes) -> bool:
     """Return whether `line` is what became of one that is too long."""
     return len(line) == _EXCERPT_BYTES + len(_CUT) and line.endswith(_CUT)
+
+
+def shape_of(line: bytes) -> str:
+    """Return the start of `line` with letters and digits masked, to be shown to somebody: a line may hold secrets."""
+    text = line[:_SHOWN_BYTES].decode("utf-8", "replace")
+    masked = re.sub(r"[^\W\d_]", "x", re.sub(r"\d", "9", text))
+    return repr(masked + ("…" if len(line) > _SHOWN_BYTES else ""))
 
 
 def _excerpt(line: bytes) -> bytes:

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from collectors.gateway.formats import FORMATS, UnreadableLine
+from collectors.lines import shape_of
 
 if TYPE_CHECKING:
     from collectors.gateway.formats import GatewayFormat
 
 _SNIPPET = "write the log with the log_format that Fairclock ships (collectors/gateway/nginx)"
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x1b")
-_SHOWN_BYTES = 60
 _KINDS: tuple[tuple[re.Pattern[bytes], str, str], ...] = (
     (re.compile(rb'\s*\{.*"resource_?[sS]pans"'), "OTLP spans", "use: fairclock ingest otlp"),
     (
@@ -58,7 +58,7 @@ def recognised(line: bytes) -> tuple[str, str]:
     for pattern, name, remedy in _KINDS:
         if pattern.match(line):
             return f"looks like {name}", remedy
-    return f"lines such as {_shape(line)}", _SNIPPET
+    return f"lines such as {shape_of(line)}", _SNIPPET
 
 
 def _reads(form: GatewayFormat, line: bytes) -> bool:
@@ -77,10 +77,3 @@ def _is_text(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _shape(line: bytes) -> str:
-    """Return the start of `line` with letters and digits masked: a log may hold secrets."""
-    text = line[:_SHOWN_BYTES].decode("utf-8", "replace")
-    masked = re.sub(r"[^\W\d_]", "x", re.sub(r"\d", "9", text))
-    return repr(masked + ("…" if len(line) > _SHOWN_BYTES else ""))

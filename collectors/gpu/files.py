@@ -21,7 +21,7 @@ from collectors.gpu.dcgm.scrapes import read_scrape
 from collectors.gpu.dcgm.xids import XidGauges
 from collectors.gpu.lines import bad_line, parted
 from collectors.gpu.nvidia_smi.rows import Look, SmiStream, Unreadable
-from collectors.lines import LineSplitter
+from collectors.lines import LineSplitter, shape_of
 from fairclock.errors import InputError, UsageError
 from fairclock.model import to_us
 from fairclock.store import LineBatch
@@ -112,7 +112,7 @@ class _FileImport:
         self._board = board
         self._source = source
         self._rows: list[bytes] = []
-        self._first = ""
+        self._first = b""
 
     def read_stream(self, stream: SmiStream, progress: Progress | None) -> FileReading:
         """Store a stream of nvidia-smi."""
@@ -134,7 +134,7 @@ class _FileImport:
         except (Truncated, InputError) as problem:
             broken = problem
         scrape = read_scrape(bytes(content), host=host)
-        self._first = content[:100].decode("utf-8", "replace").strip()
+        self._first = next((bytes(line) for line in content.split(b"\n") if line.strip()), b"")
         xids = XidGauges()
         for scraped in scrape.devices.values():
             when = scraped.at_us or at_us
@@ -153,7 +153,7 @@ class _FileImport:
 
     def _take(self, stream: SmiStream, line: str, number: int) -> None:
         said = stream.read(line)
-        self._first = self._first or line.strip()[:100]
+        self._first = self._first or line.strip().encode("utf-8", "replace")
         if isinstance(said, Look):
             assert said.at_us is not None  # noqa: S101 - the stream has a zone
             self._board.add(said.gpu, said.at_us, said.readings)
@@ -194,7 +194,7 @@ class _FileImport:
         return InputError(
             self._path,
             "nothing could be read of GPUs",
-            found=self._first or "an empty file",
+            found=f"lines such as {shape_of(self._first)}" if self._first else "an empty file",
             remedy="see what was written: a stream needs its header, with uuid and timestamp among its columns",
         )
 

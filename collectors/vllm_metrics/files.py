@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from collectors.byte_streams import STANDARD_INPUT, Truncated, check_paths, chunks_of
@@ -59,7 +60,20 @@ def read_metrics_files(
         if batches.lines >= _BATCH_LINES:
             readings[-1] = _with(readings[-1], batches.store())
     readings[-1] = _with(readings[-1], batches.store())
+    counts = sum((reading.counts for reading in readings), IngestCounts())
+    if counts.dead_letters and not counts.stored + counts.duplicates and readings[-1].problem is None:
+        readings[-1] = replace(readings[-1], problem=_refused(paths[-1]))
     return readings
+
+
+def _refused(path: str) -> InputError:
+    """Return what is said where a scrape was understood and the store took nothing of it."""
+    return InputError(
+        path,
+        "nothing of it could be stored",
+        found="every sample is refused, as those before 2000 or more than a day in the future are",
+        remedy="say when it was scraped: --at T",
+    )
 
 
 def _read(

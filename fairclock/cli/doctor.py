@@ -52,6 +52,7 @@ def command(*, as_json: bool, dsn: str | None, config: Path | None, quiet: bool,
 def diagnose(dsn: str | None, config: Path | None) -> Iterator[Finding]:
     """Yield what is found, part by part; raises `ConfigurationError`."""
     from fairclock.cli.diagnosis import logs, machine, network  # noqa: PLC0415 - after the quick answers
+    from fairclock.cli.diagnosis.engines import engine_findings  # noqa: PLC0415
     from fairclock.cli.diagnosis.gpus import gpu_findings  # noqa: PLC0415
     from fairclock.cli.diagnosis.store import store_findings  # noqa: PLC0415
     from fairclock.cli.pipeline.places import spool_directory  # noqa: PLC0415
@@ -76,5 +77,6 @@ def diagnose(dsn: str | None, config: Path | None) -> Iterator[Finding]:
     folder = spool_directory(settings, dsn=None if is_sidecar else chosen)
     yield from machine.spool_findings(folder, limit_bytes=settings.spool.limit)
     yield from logs.log_findings(settings.gateway)
+    yield from engine_findings(settings.vllm)
     yield from gpu_findings(settings.gpu)
     yield from network.port_findings(settings)

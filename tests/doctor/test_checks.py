@@ -193,6 +193,15 @@ def test_a_log_file(tmp_path, content, state, detail):
     assert detail in found.detail
 
 
+def test_a_log_whose_last_line_is_what_the_gateway_says_of_itself_is_none_of_another_format(tmp_path):
+    path = tmp_path / "haproxy.log"
+    request = "haproxy[1]: 10.0.0.1:3 [30/Nov/2026:12:00:00.655] in vllm/e1 0/0/1/30/31 200 9 - - ---- 1/1/1/1/0 0/0"
+    message = "haproxy[1]: Server vllm/e1 is DOWN, reason: Layer4 timeout."
+    path.write_text(f'{request} "POST /v1/x HTTP/1.1"\n{message}\n')
+    (found,) = log_findings(GatewaySection(files=(path,)))
+    assert (found.state, found.detail) == ("ok", f"{path}, haproxy")
+
+
 def test_log_files_that_are_not_there_or_cannot_be_followed(tmp_path):
     (tmp_path / "old.log.gz").touch()
     section = GatewaySection(

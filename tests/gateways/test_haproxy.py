@@ -300,6 +300,12 @@ def test_what_haproxy_says_about_itself_is_passed_over(line, passed_over):
     assert format_of("haproxy").ignores(line) is passed_over
 
 
+def test_who_lets_it_be_recognised_is_told_that_its_times_are_taken_for_utc():
+    why = format_of("haproxy").recognise(lines_of("haproxy")[0])
+    assert why is not None
+    assert "UTC (else haproxy:ZONE)" in why
+
+
 def test_every_line_of_the_fixture_is_recognised_as_haproxys_alone():
     lines = [line for line in lines_of("haproxy") if not format_of("haproxy").ignores(line)]
     assert len(lines) >= 8

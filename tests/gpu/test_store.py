@@ -221,6 +221,14 @@ def test_a_file_that_holds_no_row_is_refused(store, tmp_path, text):
         ingest_gpu_files(store, written(tmp_path, text), form="nvidia-smi", source="gpu", zone=UTC)
 
 
+@pytest.mark.parametrize("form", ["nvidia-smi", "dcgm"])
+def test_the_refusal_of_another_file_shows_its_shape_and_nothing_that_stands_in_it(store, tmp_path, form):
+    path = written(tmp_path, "GET /v1/x?key=hunter2 HTTP/1.1\n")
+    with pytest.raises(InputError, match="such as 'xxx /x9/x") as caught:
+        ingest_gpu_files(store, path, form=form, source="gpu", zone=UTC, at=AT)
+    assert "hunter2" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("form", "path", "message"),
     [("nvidia-smi", "gpus.csv", "name no zone"), ("dcgm", "-", "when it was made")],

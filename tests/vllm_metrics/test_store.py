@@ -348,6 +348,7 @@ class TestCommand:
         [
             pytest.param(["-"], "--at: standard input has no time of its own", id="standard input without a time"),
             pytest.param(["scrape.txt", "--at", "2026-11-29T20:00:00"], "--at: the instant has no zone", id="a naive time"),
+            pytest.param(["scrape.txt", "--at", "2130-01-01T00:00:00Z"], "scrape.txt: nothing of it could be stored", id="a time to come"),
             pytest.param(["absent.txt"], "absent.txt: cannot be read", id="a file that is not there"),
             pytest.param(["page.html"], "page.html: nothing could be read (1 line, none of them a sample)", id="a page"),
         ],

@@ -29,6 +29,7 @@ _DATE = re.compile(r" \[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3})\] ", re
 _RECOGNISED = re.compile(
     rb":\d{1,5} \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\] \S+ [^\s/]+/\S+ -?\d+(?:/-?\d+){3}/\+?-?\d+ -?\d+ \+?\d+ "
 )
+_WHY = "its timers are five numbers between slashes; its times, which have no zone, are taken for UTC (else haproxy:ZONE)"
 _ENCODED = re.compile(r"#([0-9A-F]{2})")
 _NAMES = (
     "frontend", "backend/server", "timers", "status", "bytes", "cookie", "cookie", "termination state", "connections",
@@ -48,7 +49,7 @@ class HaproxyHttpLog(GatewayFormat):
 
     def recognise(self, line: bytes) -> str | None:
         """Recognise a time in brackets before five timers between slashes."""
-        return "its timers are five numbers between slashes" if _RECOGNISED.search(line) else None
+        return _WHY if _RECOGNISED.search(line) else None
 
     def ignores(self, line: bytes) -> bool:
         """Return whether HAProxy says something about itself, or of a connection that never became a request."""

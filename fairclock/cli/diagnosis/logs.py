@@ -72,8 +72,10 @@ def _file_finding(path: str, format_name: str) -> Finding:
 
 
 def _is_read(form: GatewayFormat, line: bytes) -> bool:
+    if form.ignores(line):
+        return True
     try:
         values = form.read(line.replace(b"\\x", b"\\\\x") if form.passes_through else line)
-        return form.ignores(line) or all(float(values[key]) >= 0 for key in _KEYS)
+        return all(float(values[key]) >= 0 for key in _KEYS)
     except (ValueError, KeyError):
         return False
