@@ -1,4 +1,4 @@
-"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [sealing] [sidecar]``.
+"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [sealing] [sidecar] [evaluating[=REQUESTS]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -16,24 +16,30 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import importing, sealing, sidecar
+from benchmarks import evaluating, importing, sealing, sidecar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.measuring import Figure
 
-BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
+BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "importing": importing.figures,
     "sealing": sealing.figures,
     "sidecar": sidecar.figures,
+    "evaluating": evaluating.figures,
 }
 _WORDS = {True: "met", False: "missed", None: ""}
 
 
+def _is_known(name: str) -> bool:
+    benchmark, sized, size = name.partition("=")
+    return benchmark in BENCHMARKS and (not sized or (benchmark == "evaluating" and size.isdigit()))
+
+
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all of them."""
-    unknown = [name for name in names if name not in BENCHMARKS]
+    unknown = [name for name in names if not _is_known(name)]
     if unknown:
         print(
             f"benchmarks: no such benchmark ({', '.join(unknown)}); choose from {', '.join(BENCHMARKS)}",
@@ -46,7 +52,8 @@ def main(names: list[str]) -> int:
     for name in names or BENCHMARKS:
         print(f"· {name}", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
-            for figure in BENCHMARKS[name](Path(folder)):
+            benchmark, _, size = name.partition("=")
+            for figure in BENCHMARKS[benchmark](Path(folder), *([int(size)] if size else [])):
                 table.add_row(figure.what, figure.measured, figure.target, _WORDS[figure.met])
     Console().print(table)
     return 0

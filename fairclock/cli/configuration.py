@@ -15,6 +15,7 @@ from exporters.spool.configuration import SpoolSection
 from exporters.webhooks.configuration import WebhooksSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
 from fairclock.store.configuration import StoreSection
+from sla.configuration import SlaSection
 
 
 class HttpSection(Section):
@@ -54,6 +55,7 @@ class Configuration(Section):
     otlp: OtlpSection = OtlpSection()
     gateway: GatewaySection = GatewaySection()
     forward: ForwardSection = ForwardSection()
+    sla: SlaSection = SlaSection()
     webhooks: WebhooksSection = WebhooksSection()
     http: HttpSection = HttpSection()
     log: LogSection = LogSection()
