@@ -1,5 +1,5 @@
 """Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
-[sidecar]``.
+[sidecar] [evaluating[=REQUESTS]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import importing, plugin, receiving, scraping, sealing, sidecar, tailing
+from benchmarks import evaluating, importing, plugin, receiving, scraping, sealing, sidecar, tailing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.measuring import Figure
 
-BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
+BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "importing": importing.figures,
     "plugin": plugin.figures,
     "scraping": scraping.figures,
@@ -32,14 +32,20 @@ BENCHMARKS: dict[str, Callable[[Path], list[Figure]]] = {
     "tailing": tailing.figures,
     "receiving": receiving.figures,
     "sidecar": sidecar.figures,
+    "evaluating": evaluating.figures,
 }
 _WIDTH = 150
 _WORDS = {True: "met", False: "missed", None: ""}
 
 
+def _is_known(name: str) -> bool:
+    benchmark, sized, size = name.partition("=")
+    return benchmark in BENCHMARKS and (not sized or (benchmark == "evaluating" and size.isdigit()))
+
+
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all of them."""
-    unknown = [name for name in names if name not in BENCHMARKS]
+    unknown = [name for name in names if not _is_known(name)]
     if unknown:
         print(
             f"benchmarks: no such benchmark ({', '.join(unknown)}); choose from {', '.join(BENCHMARKS)}",
@@ -52,7 +58,8 @@ def main(names: list[str]) -> int:
     for name in names or BENCHMARKS:
         print(f"· {name}", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
-            for figure in BENCHMARKS[name](Path(folder)):
+            benchmark, _, size = name.partition("=")
+            for figure in BENCHMARKS[benchmark](Path(folder), *([int(size)] if size else [])):
                 table.add_row(*_cells(figure))
     Console(width=_WIDTH).print(table)
     return 0

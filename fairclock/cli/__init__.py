@@ -19,7 +19,7 @@ _COMMANDS = {
     "up": "Everything in one process.",
     "collect": "Collect from running services until stopped.",
     "ingest": "Read files of gateway logs or OTLP spans into the store.",
-    "evaluate": "Join and seal the hours of a range.",
+    "evaluate": "Seal hours, count them for the contracts, and say how these stand.",
     "report": "Write the report of one contract and month.",
     "contract": "Lint, print or show contracts.",
     "exclusions": "Propose time to be left out, answer, list.",

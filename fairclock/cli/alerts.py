@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fairclock.cli import alert_rules
 from fairclock.cli.configuration import configuration
 from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import UsageError
@@ -31,6 +32,9 @@ def command() -> None:
 
     Destinations are configured under webhooks.
     """
+
+
+command.add_command(alert_rules.command)
 
 
 @command.command("list")

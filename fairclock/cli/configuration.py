@@ -17,6 +17,7 @@ from exporters.spool.configuration import SpoolSection
 from exporters.webhooks.configuration import WebhooksSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
 from fairclock.store.configuration import StoreSection
+from sla.configuration import SlaSection
 
 
 class HttpSection(Section):
@@ -58,6 +59,7 @@ class Configuration(Section):
     vllm: VllmSection = VllmSection()
     gpu: GpuSection = GpuSection()
     forward: ForwardSection = ForwardSection()
+    sla: SlaSection = SlaSection()
     webhooks: WebhooksSection = WebhooksSection()
     http: HttpSection = HttpSection()
     log: LogSection = LogSection()

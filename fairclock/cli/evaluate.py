@@ -1,4 +1,4 @@
-"""Own ``fairclock evaluate``: join and seal the hours that have changed since they were last sealed."""
+"""Own ``fairclock evaluate``: seal what changed, count it for the configured contracts, and say how they stand."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fairclock.cli.configuration import configuration
 from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import UsageError
 from fairclock.model import Interval
 from fairclock.store import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from fairclock.cli.evaluating import Standing
 
-@click.command("evaluate", short_help="Join and seal the hours of a range.")
+
+@click.command("evaluate", short_help="Seal hours, count them for the contracts, and say how these stand.")
 @common_options
 @click.option("--from", "start", default=None, metavar="INSTANT", help="The first hour (with --to).")
 @click.option("--to", "end", default=None, metavar="INSTANT", help="The end of the last hour (with --from).")
@@ -31,20 +35,70 @@ def command(
     quiet: bool,
     debug: bool,
 ) -> int:
-    """Seal every hour whose requests have changed, or those between two instants.
+    """Seal every hour whose requests have changed, or those between two instants, and count its slices.
 
-    An hour that reads as it was sealed gets no new seal, so running this again changes nothing. Reports read
-    sealed hours faster and say the same.
+    An hour that reads as it was sealed gets no new seal, so running this again changes nothing. The contracts
+    under sla.contracts are counted minute by minute, and every promise is judged in its contract's latest month:
+    the exit code is 1 where one is violated, else 3 where one could not be judged, else 0.
     """
     del debug
     window = _window(start, end)
+    paths = configuration(config).sla.contracts
+    if not paths:
+        with open_store(store_dsn(dsn, config)) as store:
+            sealed = store.seal(window)
+        if as_json:
+            click.echo(json.dumps({"sealed_hours": sealed}))
+        elif not quiet:
+            click.echo(_hours(sealed))
+        return 0
+    from fairclock.cli import evaluating  # noqa: PLC0415 - a store without contracts needs none of it
+
+    contracts = evaluating.load_contracts(paths)
     with open_store(store_dsn(dsn, config)) as store:
         sealed = store.seal(window)
+        as_of = store.watermark()
+        versions = evaluating.versions_of_all(store, contracts, as_of)
+        counted = evaluating.count_slices(store, versions, as_of=as_of, window=window)
+        until = counted.as_of if window is None else window.end
+        found = evaluating.standings(store, contracts, counted.as_of, until)
     if as_json:
-        click.echo(json.dumps({"sealed_hours": sealed}))
-    elif not quiet:
-        click.echo("1 hour sealed" if sealed == 1 else f"{sealed} hours sealed")
-    return 0
+        tree = {
+            "sealed_hours": sealed,
+            "slices": counted.written,
+            "objectives": [each.tree() for each in found],
+        }
+        click.echo(json.dumps(tree, ensure_ascii=False))
+    else:
+        if not quiet:
+            slices = "1 slice" if counted.written == 1 else f"{counted.written} slices"
+            click.echo(f"{_hours(sealed)}, {slices} written", err=True)
+        for line in _table(found):
+            click.echo(line)
+    return evaluating.exit_code(found)
+
+
+def _hours(sealed: int) -> str:
+    return "1 hour sealed" if sealed == 1 else f"{sealed} hours sealed"
+
+
+def _table(found: Sequence[Standing]) -> Iterator[str]:
+    """Yield aligned lines, a promise each."""
+    rows: list[tuple[str, ...]] = [("contract", "month", "objective", "n", "over", "allowed", "verdict")]
+    rows += [
+        (
+            each.contract,
+            each.month or "-",
+            f"{each.objective} ({each.part})" if each.part else each.objective,
+            *("-" if value is None else str(value) for value in (each.counted, each.over, each.allowed)),
+            # until a report is issued, a broken promise is a risk
+            "at risk" if each.verdict == "violated" else each.verdict.replace("_", " "),
+        )
+        for each in found
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _window(start: str | None, end: str | None) -> Interval | None:

@@ -29,7 +29,7 @@ _LEAST_PACE = 2
 _DEFAULTS: tuple[tuple[str, Severity, timedelta, Fraction], ...] = (
     ("burn-1h", "critical", timedelta(hours=1), Fraction(2, 100)),
     ("burn-6h", "critical", timedelta(hours=6), Fraction(5, 100)),
-    ("burn-3d", "warning", timedelta(days=3), Fraction(10, 100)),
+    ("burn-3d", "warning", timedelta(days=3), Fraction(12, 100)),
 )
 
 
@@ -98,7 +98,7 @@ def burn_rule(
 def default_rules(
     share: Fraction, period: Interval, *, min_requests: int = 20, min_bad: int = 5
 ) -> tuple[list[BurnRule], list[RefusedRule]]:
-    """Return the rules for a budget of `share` over `period`: 2 % in 1 h, 5 % in 6 h, 10 % in 3 d, where they can fire.
+    """Return the rules for a budget of `share` over `period`: 2 % in 1 h, 5 % in 6 h, 12 % in 3 d, where they can fire.
 
     A refused rule is tried again with half the part, as long as it stays faster than twice the allowed pace.
     """

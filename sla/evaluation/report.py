@@ -50,7 +50,7 @@ from sla.evaluation.values import (
 from sla.evaluation.verdict_rows import objectives_section, version_section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from fairclock.store import Query
@@ -154,6 +154,18 @@ def evaluate(
     }
 
 
+def verdicts(
+    store: Requests, contract: Contract | Sequence[Contract], *, month: str, as_of: datetime | None = None
+) -> list[Judged]:
+    """Return what `evaluate` would say of every promise in `month`, without what is printed beside it."""
+    known = store.checked_as_of(as_of)
+    found: list[Judged] = []
+    for subject in _subjects(contract, month, known, NOTHING):
+        each = remedied(store, subject, month, known)
+        found += _judged(store, each.subject, month, known, lambda _: {})[1].values()
+    return found
+
+
 def _without(store: Requests, result: Result, each: Remedied | None) -> dict[str, str] | None:
     """Return the verdicts had nothing been left out; None where nothing was, or what is left out was given."""
     if each is None or each.subject.excluded == NOTHING:
@@ -190,17 +202,32 @@ def _subjects(
 
 
 def _result(store: Requests, subject: Subject, label: str, as_of: datetime) -> Result:
+    def others(coverage: Coverage) -> dict[str, Query]:
+        return _others(coverage, subject.excluded)
+
+    facts, judged, carried = _judged(store, subject, label, as_of, others)
+    return Result(
+        facts=facts, judged=judged, carried=carried, delivered=_delivered(store, facts, judged, carried)
+    )
+
+
+def _judged(
+    store: Requests,
+    subject: Subject,
+    label: str,
+    as_of: datetime,
+    others: Callable[[Coverage], Mapping[str, Query]],
+) -> tuple[Facts, dict[str, Judged], dict[str, Tally]]:
+    """Return a version's counts, its promises' verdicts, and what was carried over to them."""
     month = month_of(subject.contract, label, as_of, subject.in_force)
     subject = subject.by(parts_of(store, subject.contract, rows_of(store, subject, month.period, as_of)))
-    facts = facts_of(store, subject, month, as_of, lambda coverage: _others(coverage, subject.excluded))
+    facts = facts_of(store, subject, month, as_of, others)
     carried = carried_counts(store, facts)
     judged = {
         key: judge(promise, facts, with_carried(facts.counts[key], carried[key]))
         for key, promise in subject.promises.items()
     }
-    return Result(
-        facts=facts, judged=judged, carried=carried, delivered=_delivered(store, facts, judged, carried)
-    )
+    return facts, judged, carried
 
 
 def _others(coverage: Coverage, excluded: Excluded) -> dict[str, Query]:

@@ -6,5 +6,15 @@ cache of the rows, in the same words: a verdict is made from the rows.
 
 from sla.slices.evaluator import InForce, Pass, evaluate_slices
 from sla.slices.reading import Slice, slices_as_of, sums_as_of
+from sla.slices.versions import in_force, latest_month
 
-__all__ = ["InForce", "Pass", "Slice", "evaluate_slices", "slices_as_of", "sums_as_of"]
+__all__ = [
+    "InForce",
+    "Pass",
+    "Slice",
+    "evaluate_slices",
+    "in_force",
+    "latest_month",
+    "slices_as_of",
+    "sums_as_of",
+]

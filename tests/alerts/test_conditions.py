@@ -64,10 +64,10 @@ def judged(windows, rule=RULE, measured=MEASURED):
 @pytest.mark.parametrize(
     ("period", "thresholds"),
     [
-        (OCTOBER, [Fraction(1488, 100), Fraction(62, 10), Fraction(31, 30)]),
-        (NOVEMBER, [Fraction(144, 10), Fraction(6)]),
+        (OCTOBER, [Fraction(1488, 100), Fraction(62, 10), Fraction(124, 100)]),
+        (NOVEMBER, [Fraction(144, 10), Fraction(6), Fraction(12, 10)]),
     ],
-    ids=["31 days", "30 days: a pace of exactly 1 is no alert"],
+    ids=["31 days", "30 days"],
 )
 def test_thresholds_scale_with_the_period(period, thresholds):
     rules, _ = default_rules(Fraction(1, 1000), period)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fairclock.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from threading import Event
 
     from collectors.gateway.syslog import SyslogReceiver
@@ -52,6 +52,7 @@ class Pipeline:
     url: str | None = None
     received_frames: int = 0
     announcements: list[str] = field(default_factory=list)
+    sli_figures: Callable[[], Iterable[Figure]] | None = None
     _newest: dict[tuple[str, str], datetime] | None = None
     _dead_letters: list[Figure] = field(default_factory=list)
     _store_read_at: float | None = None
@@ -118,6 +119,8 @@ class Pipeline:
                 self._read_store()
             yield from figures.writer_figures(statistics, newest=self._newest or {}, now=datetime.now(UTC))
             yield from self._dead_letters
+        if self.sli_figures is not None:
+            yield from self.sli_figures()
 
     def _read_store(self) -> None:
         """Read again what only the store knows, now and then."""

@@ -1,0 +1,73 @@
+"""Own ``fairclock alerts rules``: rules for those who alert with Prometheus."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from fairclock.cli.options import common_options
+from fairclock.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sla.contracts import Contract
+
+
+@click.command("rules")
+@click.argument("contracts", nargs=-1, required=True, metavar="CONTRACT...")
+@click.option(
+    "--alertmanager", "receiver_url", default=None, metavar="URL",
+    help="Print an Alertmanager configuration instead, which tells URL.",
+)  # fmt: skip
+@common_options
+def command(
+    *,
+    contracts: tuple[str, ...],
+    receiver_url: str | None,
+    dsn: str | None,
+    config: Path | None,
+    quiet: bool,
+    debug: bool,
+) -> None:
+    """Print Prometheus recording and alerting rules for the contracts, with thresholds of their own.
+
+    They read what fairclock up answers at /metrics. Where a usual threshold cannot be reached, standard error
+    says which and why.
+    """
+    del dsn, config, debug
+    import yaml  # noqa: PLC0415 - as below: loaded where it is used
+
+    from sla.contracts import load_contract  # noqa: PLC0415
+    from sla.prometheus_rules import alertmanager_tree, rule_groups  # noqa: PLC0415
+
+    loaded = [load_contract(path) for path in contracts]
+    names = [contract.id for contract in loaded]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(
+            "CONTRACT",
+            "two contracts have one id",
+            found=", ".join(twice),
+            remedy="name the version in force",
+        )
+    if receiver_url is not None:
+        tree = alertmanager_tree(loaded, receiver_url)
+    else:
+        tree = {"groups": []}
+        for contract in loaded:
+            groups, refused = rule_groups(contract, contract.month(_month(contract)))
+            tree["groups"] += groups
+            for rule in refused if not quiet else ():
+                click.echo(f"{contract.id}: {rule.name} is left out: {rule.reason}", err=True)
+    click.echo(yaml.safe_dump(tree, allow_unicode=True, sort_keys=False, width=1000), nl=False)
+
+
+def _month(contract: Contract) -> str:
+    """Return the month whose length the thresholds are scaled to: this one, or the term's nearest."""
+    term = contract.term
+    today = datetime.now(UTC).astimezone(contract.zone).date()
+    day = min(max(today, term.first_day), term.last_day)
+    return f"{day:%Y-%m}"

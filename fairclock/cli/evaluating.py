@@ -1,0 +1,104 @@
+"""Own the evaluation of the configured contracts, as ``evaluate`` and ``up`` run it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sla.contracts.versions import load_versions
+from sla.evaluation import verdicts
+from sla.slices import evaluate_slices, in_force, latest_month
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from fairclock.model import Interval
+    from fairclock.store import Store
+    from sla.contracts import Contract
+    from sla.slices import InForce, Pass
+
+Contracts = list[list["Contract"]]
+"""The versions of each contract."""
+
+
+def load_contracts(paths: Sequence[Path]) -> Contracts:
+    """Read the configured contracts; ContractError names what is wrong with one."""
+    return [load_versions(path) for path in paths]
+
+
+def versions_of_all(store: Store, contracts: Contracts, as_of: datetime) -> list[InForce]:
+    """Return every version of all contracts, with what had been left out by `as_of`."""
+    return [each for versions in contracts for each in in_force(store, versions, as_of)]
+
+
+def count_slices(
+    store: Store, versions: Sequence[InForce], *, as_of: datetime, window: Interval | None = None
+) -> Pass:
+    """Bring the slices of `versions` up to `as_of`, or those of `window`."""
+    return evaluate_slices(store, versions, window=window, as_of=as_of)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How one promise stands in one month; `month` None where the contract has not begun."""
+
+    contract: str
+    month: str | None
+    objective: str
+    part: str
+    counted: int | None
+    over: int | None
+    allowed: int | None
+    verdict: str
+
+    def tree(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "contract": self.contract, "month": self.month, "objective": self.objective, "part": self.part or None,
+            "n": self.counted, "violations": self.over, "allowed": self.allowed, "verdict": self.verdict,
+        }  # fmt: skip
+
+
+def standings(store: Store, contracts: Contracts, as_of: datetime, until: datetime) -> list[Standing]:
+    """Return how every promise stands, as of `as_of`, in its contract's latest month that had begun before `until`."""
+    found: list[Standing] = []
+    for versions in contracts:
+        latest = versions[-1]
+        months = [label for each in versions if (label := latest_month(each, min(as_of, until)))]
+        if not months:
+            found += [_not_begun(latest, objective.name) for objective in latest.objectives]
+            continue
+        month = max(months)
+        for judged in verdicts(store, versions, month=month, as_of=as_of):
+            part = judged.promise.part
+            values = (part.model, part.region) if part is not None else ()
+            found.append(
+                Standing(
+                    contract=latest.id,
+                    month=month,
+                    objective=judged.promise.objective.name,
+                    part=" ".join(value for value in values if value is not None),
+                    counted=judged.counted,
+                    over=judged.over,
+                    allowed=judged.allowed,
+                    verdict=str(judged.judgement.verdict),
+                )
+            )
+    return found
+
+
+def exit_code(found: Sequence[Standing]) -> int:
+    """Return 1 where a promise is broken, else 3 where one could not be judged, else 0."""
+    said = {each.verdict for each in found}
+    if "violated" in said:
+        return 1
+    return 3 if said & {"insufficient_data", "not_measured"} else 0
+
+
+def _not_begun(contract: Contract, objective: str) -> Standing:
+    return Standing(
+        contract=contract.id, month=None, objective=objective, part="", counted=None, over=None, allowed=None,
+        verdict="not_measured",
+    )  # fmt: skip

@@ -1,0 +1,14 @@
+"""Own the section ``sla`` of the configuration."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from fairclock.config import FilePath, Section
+
+
+class SlaSection(Section):
+    """Which contracts are evaluated as their requests come in."""
+
+    contracts: tuple[FilePath, ...] = Field(default=(), examples=[["contracts/acme-2026.yaml"]])
+    """The contracts, a file each, or a folder with the versions of one."""
