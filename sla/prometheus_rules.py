@@ -52,6 +52,8 @@ def rule_groups(contract: Contract, period: Interval) -> tuple[list[dict[str, An
             {
                 "record": f"{RATIO}{_duration(window_us)}",
                 "expr": _ratio(selector, _duration(window_us), unknown_is_bad=unknown_is_bad),
+                # the series has them anyway; without them promtool takes the rules of two objectives for one
+                "labels": {"contract": contract.id, "objective": objective.name},
             }
             for window_us in windows
         ]
