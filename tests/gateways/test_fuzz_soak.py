@@ -5,14 +5,11 @@ import random
 import pytest
 
 from collectors.gateway.formats import FORMATS
-from tests.gateways.reading import lines_of, read_or_refused
+from tests.gateways.reading import FIXTURES, lines_of, read_or_refused
 
 pytestmark = pytest.mark.soak
 
-NAMES = [
-    "haproxy", "haproxy-json", "traefik-json", "traefik-clf", "caddy-json", "apisix-json", "kong-json", "aws-alb",
-    "azure-application-gateway",
-]  # fmt: skip
+NAMES = sorted(path.stem for path in FIXTURES.glob("*.log"))
 PIECES = [
     b"\0",
     b'"',
