@@ -8,6 +8,7 @@ import ssl
 import zlib
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 from collectors.vllm_metrics.scraping.fetching import Fetcher, ScrapeFailedError, trust
@@ -175,6 +176,18 @@ def test_an_engine_is_known_by_its_authority_and_knows_who_asks(
         with pytest.raises(ScrapeFailedError):
             fetch(engine.url, access=access)
     assert len(engine.requests) == 1
+
+
+@pytest.mark.parametrize("error", [ssl.SSLError(1, "certificate required"), ConnectionResetError("reset")])
+def test_what_the_network_says_past_httpx_fails_the_scrape_and_not_the_scraper(error: OSError) -> None:
+    def raising(_: httpx.Request) -> httpx.Response:
+        raise error
+
+    async def run() -> None:
+        await Fetcher(transport=httpx.MockTransport(raising)).fetch(DEFAULTS.target("http://a:1"))
+
+    with pytest.raises(ScrapeFailedError, match=r"certificate required|reset"):
+        asyncio.run(run())
 
 
 def test_certificates_that_are_none_are_one_sentence(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ class Fetcher:
                 return await self._fetch(target)
         except TimeoutError as error:
             raise ScrapeFailedError(f"no whole answer within {target.timeout_seconds:g} s") from error
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, OSError) as error:  # httpx lets through what TLS says after its handshake
             raise ScrapeFailedError(_said(error)) from error
         except ConfigurationError as error:
             raise ScrapeFailedError(str(error)) from error
@@ -132,7 +132,7 @@ def read_token(access: Access) -> str:
     return token
 
 
-def _said(error: httpx.HTTPError) -> str:
+def _said(error: httpx.HTTPError | OSError) -> str:
     if isinstance(error, httpx.DecodingError):
         return "the answer cannot be unpacked"
     text = str(error)
