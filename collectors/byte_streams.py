@@ -65,6 +65,11 @@ def size_of(paths: Sequence[str]) -> int | None:
     return total
 
 
+def changed_us(path: str) -> int:
+    """Return when the file was last changed, µs since 1970."""
+    return os.stat(path).st_mtime_ns // 1_000  # noqa: PTH116 - a path may be bytes that Path would normalise
+
+
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
     """Open `path`, where - is standard input."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from typing import TYPE_CHECKING, Literal
 
-from collectors.byte_streams import STANDARD_INPUT, Truncated, chunks_of
+from collectors.byte_streams import STANDARD_INPUT, Truncated, changed_us, chunks_of
 from collectors.file_reading import (
     FileReading,
     LineStore,
@@ -95,7 +94,7 @@ def read_gpu_files(
         board = Board(collector=form, host=here, is_steady=False)
         reader = _FileImport(path, writer, store, board, source)
         if form == "dcgm":
-            at_us = _changed_us(path) if at is None else to_us(at)
+            at_us = changed_us(path) if at is None else to_us(at)
             return reader.read_scrape(at_us, here, progress)
         return reader.read_stream(SmiStream(host=here, zone=zone), progress)
 
@@ -197,7 +196,3 @@ class _FileImport:
             found=f"lines such as {shape_of(self._first)}" if self._first else "an empty file",
             remedy="see what was written: a stream needs its header, with uuid and timestamp among its columns",
         )
-
-
-def _changed_us(path: str) -> int:
-    return os.stat(path).st_mtime_ns // 1_000  # noqa: PTH116 - a path may be bytes that Path would normalise

@@ -26,17 +26,18 @@ from collectors.otlp.problems import MalformedRequest
 from collectors.otlp.wire import WireError, submessages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _TRACE_ID_BYTES = 16
 _SPAN_ID_BYTES = 8
 _NO_TRACE_ID = bytes(_TRACE_ID_BYTES)
 _NO_SPAN_ID = bytes(_SPAN_ID_BYTES)
 # opentelemetry/proto/collector/trace/v1/trace_service.proto and trace/v1/trace.proto
-_RESOURCE_SPANS = 1
+# collector/logs/v1/logs_service.proto and logs/v1/logs.proto have the same numbers
+_RESOURCE_PARTS = 1
 _RESOURCE = 1
-_SCOPE_SPANS = 2
-_SPANS = 2
+_SCOPE_PARTS = 2
+_RECORDS = 2
 
 
 def decode_protobuf(body: bytes) -> EngineLines:
@@ -55,16 +56,25 @@ def decode_protobuf(body: bytes) -> EngineLines:
     return reading.result()
 
 
+def records_apart(body: bytes) -> Iterator[tuple[Engine, bytes]]:
+    """Yield each span or log record of a request with its engine, unparsed; raises `WireError` where it breaks.
+
+    Requests of traces and of logs are built alike: resources, their scopes, the records of these.
+    """
+    for resource_part in submessages(body, _RESOURCE_PARTS):
+        resources = list(submessages(resource_part, _RESOURCE))
+        engine = resource_engine_apart(resources[-1] if resources else b"")
+        for scope_part in submessages(resource_part, _SCOPE_PARTS):
+            for data in submessages(scope_part, _RECORDS):
+                yield engine, data
+
+
 def _decode_apart(body: bytes) -> EngineLines:
     """Take a request apart span by span, so that a span nobody can parse costs no other."""
     reading = _Reading()
     try:
-        for resource_spans in submessages(body, _RESOURCE_SPANS):
-            resources = list(submessages(resource_spans, _RESOURCE))
-            engine = resource_engine_apart(resources[-1] if resources else b"")
-            for scope_spans in submessages(resource_spans, _SCOPE_SPANS):
-                for data in submessages(scope_spans, _SPANS):
-                    reading.add_apart(data, engine)
+        for engine, data in records_apart(body):
+            reading.add_apart(data, engine)
     except WireError as error:
         raise MalformedRequest("the body is not an ExportTraceServiceRequest in protobuf") from error
     return reading.result()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
@@ -10,17 +11,12 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 from collectors.otlp.log_records import EVENT, RECORD_ATTRIBUTES, LogReading
 from collectors.otlp.problems import MalformedRequest
-from collectors.otlp.protobuf import decode_protobuf, resource_engine, resource_engine_apart, scalars
-from collectors.otlp.wire import WireError, first_field, submessages
+from collectors.otlp.protobuf import decode_protobuf, records_apart, resource_engine, scalars
+from collectors.otlp.wire import WireError, first_field
 
 if TYPE_CHECKING:
     from collectors.otlp.engine_lines import Engine, EngineLines
 
-# opentelemetry/proto/collector/logs/v1/logs_service.proto and logs/v1/logs.proto
-_RESOURCE_LOGS = 1
-_RESOURCE = 1
-_SCOPE_LOGS = 2
-_LOG_RECORDS = 2
 # A LogRecord begins with its time (1, fixed 64 bits), or its severity (2, a varint); a Span has bytes in both places.
 _FIRST_OF_LOGS = {(1, 1), (2, 0), (11, 1)}
 
@@ -51,17 +47,13 @@ def _decode_apart(body: bytes) -> EngineLines:
     """Take a request apart record by record, so that one nobody can parse costs no other."""
     reading = LogReading()
     try:
-        for resource_logs in submessages(body, _RESOURCE_LOGS):
-            resources = list(submessages(resource_logs, _RESOURCE))
-            engine = resource_engine_apart(resources[-1] if resources else b"")
-            for scope_logs in submessages(resource_logs, _SCOPE_LOGS):
-                for data in submessages(scope_logs, _LOG_RECORDS):
-                    try:
-                        record = LogRecord.FromString(data)
-                    except DecodeError:
-                        reading.add_unreadable(engine)
-                    else:
-                        _add(reading, record, engine)
+        for engine, data in records_apart(body):
+            try:
+                record = LogRecord.FromString(data)
+            except DecodeError:
+                reading.add_unreadable(engine)
+            else:
+                _add(reading, record, engine)
     except WireError as error:
         raise MalformedRequest("the body is not an ExportLogsServiceRequest in protobuf") from error
     return reading.result()
@@ -76,10 +68,6 @@ def _add(reading: LogReading, record: Any, engine: Engine) -> None:
 
 def _holds_logs(body: bytes) -> bool:
     try:
-        for resource_logs in submessages(body, _RESOURCE_LOGS):
-            for scope_logs in submessages(resource_logs, _SCOPE_LOGS):
-                for data in submessages(scope_logs, _LOG_RECORDS):
-                    return first_field(data) in _FIRST_OF_LOGS
+        return any(first_field(data) in _FIRST_OF_LOGS for _, data in islice(records_apart(body), 1))
     except WireError:
-        pass
-    return False
+        return False

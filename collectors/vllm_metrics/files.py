@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from collectors.byte_streams import STANDARD_INPUT, Truncated, check_paths, chunks_of
+from collectors.byte_streams import STANDARD_INPUT, Truncated, changed_us, check_paths, chunks_of
 from collectors.file_reading import FileReading, broken_off, number_of
 from collectors.vllm_metrics.frames import Scrape
 from collectors.vllm_metrics.lines import lines_of
@@ -80,7 +79,7 @@ def _read(
     path: str, batches: _Batches, *, at: datetime | None, target: str, progress: Progress | None
 ) -> FileReading:
     content, broken = _content(path, progress)
-    at_us = _changed_us(path) if at is None else to_us(at)
+    at_us = changed_us(path) if at is None else to_us(at)
     lines = lines_of(Scrape(target=target, at_us=at_us, content=content))
     good = sum(each.samples for each in (*lines.samples, *lines.histograms))
     batches.add(lines, with_figures=bool(good))
@@ -104,10 +103,6 @@ def _content(path: str, progress: Progress | None) -> tuple[bytes, Truncated | I
     except (Truncated, InputError) as broken:
         return b"".join(held), broken
     return b"".join(held), None
-
-
-def _changed_us(path: str) -> int:
-    return os.stat(path).st_mtime_ns // 1_000  # noqa: PTH116 - a path may be bytes that Path would normalise
 
 
 def _problem(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -10,7 +9,10 @@ from typing import TYPE_CHECKING
 import httpx
 
 from exporters.forwarding.batches import MEDIA_TYPE, PATH
+from fairclock.config import credentials
+from fairclock.config.credentials import trust_in
 from fairclock.errors import ConfigurationError
+from fairclock.model.failures import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +62,7 @@ class Destination:
         self.url = url
         self._token = token
         self._client = httpx.Client(
-            verify=_trust(ca),
+            verify=True if ca is None else trust_in(ca, remedy="name a PEM file with --ca"),
             timeout=httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS),
             limits=httpx.Limits(
                 max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEEP_ALIVE_SECONDS
@@ -81,7 +83,7 @@ class Destination:
         except ConfigurationError as error:
             return Answer(outcome=Outcome.UNAUTHORISED, problem=str(error))
         except httpx.HTTPError as error:
-            return Answer(outcome=Outcome.LATER, problem=_said(error))
+            return Answer(outcome=Outcome.LATER, problem=words_of(error))
         return _meaning(response, frames)
 
 
@@ -122,34 +124,6 @@ def _excerpt(response: httpx.Response) -> str:
     return f": {text[:300]}"
 
 
-def _said(error: httpx.HTTPError) -> str:
-    text = str(error)
-    at = text.rfind("[Errno ")
-    if at >= 0:
-        text = text[at:].partition("] ")[2]
-    return text or type(error).__name__
-
-
-def _trust(ca: Path | None) -> ssl.SSLContext | bool:
-    if ca is None:
-        return True
-    try:
-        return ssl.create_default_context(cafile=str(ca))
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigurationError(
-            str(ca), "cannot be used as certificates", found=str(error), remedy="name a PEM file with --ca"
-        ) from error
-
-
 def read_token(path: Path) -> str:
     """Return the token in a file; raises `ConfigurationError`."""
-    try:
-        token = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeError) as error:
-        found = error.strerror if isinstance(error, OSError) else "not a text of ASCII"
-        raise ConfigurationError(
-            str(path), "the token cannot be read", found=found, remedy="correct --token-file"
-        ) from error
-    if not token or " " in token or not token.isprintable():
-        raise ConfigurationError(str(path), "holds no token", remedy=_TOKEN_REMEDY)
-    return token
+    return credentials.read_token(path, if_unreadable="correct --token-file", if_empty=_TOKEN_REMEDY)

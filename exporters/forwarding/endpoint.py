@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from exporters.answers import bearer_of, not_now, refusal
 from exporters.forwarding.batches import LARGEST_BATCH_BYTES, MEDIA_TYPE, PATH, decode_batch
 from fairclock.errors import FairclockError
 
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
     from fairclock.model import Frame
 
 _LOG = logging.getLogger(__name__)
-_RETRY_AFTER_SECONDS = 5
 _MOST_AT_ONCE = 4
 _BODY_SECONDS = 60.0
-_BEARER = "bearer "
 
 
 class Permission(IntEnum):
@@ -62,23 +61,23 @@ def frames_route(
 
     async def take(request: Request) -> Response:
         try:
-            granted = await run_in_threadpool(permission, _bearer(request))
+            granted = await run_in_threadpool(permission, bearer_of(request))
         except FairclockError as error:
             await _drain(request)
-            return _later(error)
+            return not_now(error)
         if granted is not Permission.GRANTED:
             await _drain(request)
-            return _problem(granted, _REFUSALS[granted])
+            return refusal(granted, _REFUSALS[granted])
         if request.headers.get("Content-Type") != MEDIA_TYPE:
             await _drain(request)
-            return _problem(415, f"this takes {MEDIA_TYPE}; let both sides run the same Fairclock")
+            return refusal(415, f"this takes {MEDIA_TYPE}; let both sides run the same Fairclock")
         async with holding:
             try:
                 body = await asyncio.wait_for(_body(request), _BODY_SECONDS)
             except TimeoutError:
-                return _problem(408, f"the body took longer than {_BODY_SECONDS:.0f} s")
+                return refusal(408, f"the body took longer than {_BODY_SECONDS:.0f} s")
             if body is None:
-                return _problem(413, f"the body is larger than {LARGEST_BATCH_BYTES} bytes")
+                return refusal(413, f"the body is larger than {LARGEST_BATCH_BYTES} bytes")
             return await run_in_threadpool(_answer, body)
 
     def _answer(body: bytes) -> Response:
@@ -86,20 +85,15 @@ def frames_route(
             frames = decode_batch(body)
         except ValueError as error:
             _LOG.warning("a sender's batch is refused: %s", error)
-            return _problem(400, str(error))
+            return refusal(400, str(error))
         try:
             append(frames)
         except FairclockError as error:
-            return _later(error)
+            return not_now(error)
         counted(len(frames))
         return JSONResponse({"frames": len(frames)})
 
     return Route(PATH, take, methods=["POST"])
-
-
-def _bearer(request: Request) -> str:
-    header = request.headers.get("Authorization", "")
-    return header[len(_BEARER) :].strip() if header[: len(_BEARER)].lower() == _BEARER else ""
 
 
 async def _body(request: Request) -> bytes | None:
@@ -129,12 +123,3 @@ async def _drain(request: Request) -> None:
                     return
     except (ClientDisconnect, TimeoutError):
         return
-
-
-def _problem(status: int, text: str) -> Response:
-    headers = {"WWW-Authenticate": "Bearer"} if status == Permission.UNKNOWN else None
-    return JSONResponse({"problem": text}, int(status), headers)
-
-
-def _later(error: FairclockError) -> Response:
-    return JSONResponse({"problem": str(error)}, 503, {"Retry-After": str(_RETRY_AFTER_SECONDS)})

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from fairclock.model import utc_text
 
 _ID_CHARACTERS = 32
 
@@ -96,7 +98,7 @@ def event_tree(event: AlertEvent) -> dict[str, Any]:
     for field in fields(event):
         value = getattr(event, field.name)
         tree[field.name] = (
-            instant_text(value)
+            utc_text(value)
             if isinstance(value, datetime)
             else list(value)
             if isinstance(value, tuple)
@@ -123,8 +125,3 @@ def read_event(text: str) -> AlertEvent:
         if values.get(name) is not None:
             values[name] = datetime.fromisoformat(values[name])
     return AlertEvent(**values)
-
-
-def instant_text(instant: datetime) -> str:
-    """Return an instant in UTC, with microseconds where it has them."""
-    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exporters.webhooks.event import instant_text
 from exporters.webhooks.text import plain
+from fairclock.model import utc_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,11 +31,11 @@ def alert_trees(rows: Iterable[Mapping[str, Any]], *, every: bool) -> list[dict[
         key = (row["alert_id"], row["sequence"])
         if key not in changes:
             tree = {name: row[name] for name in _ALERT_KEYS}
-            changes[key] = {**tree, "changed_at": instant_text(row["changed_at"]), "deliveries": []}
+            changes[key] = {**tree, "changed_at": utc_text(row["changed_at"]), "deliveries": []}
         if row["destination"]:
             delivery = {name: row[name] for name in _DELIVERY_KEYS}
             retry_at = row["retry_at"]
-            delivery["retry_at"] = None if retry_at is None else instant_text(retry_at)
+            delivery["retry_at"] = None if retry_at is None else utc_text(retry_at)
             changes[key]["deliveries"].append(delivery)
     if every:
         return list(changes.values())
@@ -60,8 +60,8 @@ def silence_tree(silence: Silence) -> dict[str, Any]:
     return {
         "id": silence.id,
         "matchers": [f"{name}={pattern}" for name, pattern in silence.matchers],
-        "from": instant_text(silence.start),
-        "to": instant_text(silence.end),
+        "from": utc_text(silence.start),
+        "to": utc_text(silence.end),
         "author": silence.author,
         "reason": silence.reason,
     }

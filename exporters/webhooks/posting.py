@@ -18,7 +18,7 @@ import httpx
 
 from exporters.webhooks.addresses import AddressRefused, canonical_host, checked_addresses, resolve
 from exporters.webhooks.configuration import url_problem
-from fairclock.errors import ConfigurationError
+from fairclock.config.credentials import trust_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -177,11 +177,4 @@ _systems_trust = cache(ssl.create_default_context)
 
 
 def _trust(ca: Path | None) -> ssl.SSLContext:
-    if ca is None:
-        return _systems_trust()
-    try:
-        return ssl.create_default_context(cafile=str(ca))
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigurationError(
-            str(ca), "cannot be used as certificates", found=str(error), remedy="name a PEM file"
-        ) from error
+    return _systems_trust() if ca is None else trust_in(ca, remedy="name a PEM file")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import UsageError
+from fairclock.model import utc_text
 from fairclock.store import open_store
 
 if TYPE_CHECKING:
@@ -107,10 +107,10 @@ def list_(
         click.echo(json.dumps([shown(each) for each in found], ensure_ascii=False, indent=2))
         return
     for each in found:
-        end = "it lasts" if each.ends_at is None else _exact(each.ends_at)
+        end = "it lasts" if each.ends_at is None else utc_text(each.ends_at)
         level = f" ({each.level})" if each.level else ""
         whom = ", ".join(each.tenants) or "everyone"
-        click.echo(f"{each.id}  {each.mode}{level}  {_exact(each.starts_at)} to {end}  {whom}")
+        click.echo(f"{each.id}  {each.mode}{level}  {utc_text(each.starts_at)} to {end}  {whom}")
         click.echo(f"    {each.reason} ({each.author}, by {each.origin})")
 
 
@@ -121,16 +121,11 @@ def shown(entry: DegradationEntry) -> dict[str, Any]:
         "sequence": entry.sequence,
         "mode": entry.mode,
         "level": entry.level or None,
-        "from": _exact(entry.starts_at),
-        "to": None if entry.ends_at is None else _exact(entry.ends_at),
+        "from": utc_text(entry.starts_at),
+        "to": None if entry.ends_at is None else utc_text(entry.ends_at),
         "tenants": list(entry.tenants),
         "reason": entry.reason,
         "author": entry.author,
         "origin": entry.origin,
-        "stored_at": None if entry.stored_at is None else _exact(entry.stored_at),
+        "stored_at": None if entry.stored_at is None else utc_text(entry.stored_at),
     }
-
-
-def _exact(value: datetime) -> str:
-    text = value.astimezone(UTC).replace(tzinfo=None).isoformat()
-    return f"{text}Z"

@@ -12,6 +12,7 @@ import click
 
 from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import UsageError
+from fairclock.model import utc_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -354,7 +355,7 @@ def _entry(entry: Any) -> dict[str, Any]:
     renamed = {"starts_at": "from", "ends_at": "to"}
     values = {renamed.get(key, key): value for key, value in asdict(entry).items()}
     return {
-        key: _exact(value)
+        key: utc_text(value)
         if isinstance(value, datetime)
         else list(value)
         if isinstance(value, tuple)
@@ -365,12 +366,6 @@ def _entry(entry: Any) -> dict[str, Any]:
 
 def _utc(text: str, where: str) -> datetime:
     return instant(text, where=where).astimezone(UTC)
-
-
-def _exact(value: datetime) -> str:
-    from sla.evaluation.numbers import instant as written  # noqa: PLC0415
-
-    return written(value)
 
 
 def _second(value: datetime) -> str:

@@ -2,7 +2,7 @@
 
 from fairclock.model.clocks import ENGINE_CLOCKS, Clock
 from fairclock.model.frames import Frame, FrameKind
-from fairclock.model.instants import EPOCH, from_us, to_us
+from fairclock.model.instants import EPOCH, from_us, to_us, utc_text
 from fairclock.model.intervals import Interval, clip, merge, total_us
 from fairclock.model.outcomes import Outcome
 
@@ -19,4 +19,5 @@ __all__ = [
     "merge",
     "to_us",
     "total_us",
+    "utc_text",
 ]

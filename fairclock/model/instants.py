@@ -18,3 +18,8 @@ def to_us(instant: datetime) -> int:
 def from_us(microseconds: int) -> datetime:
     """Return the instant (UTC) of microseconds since 1970."""
     return EPOCH + microseconds * _MICROSECOND
+
+
+def utc_text(instant: datetime) -> str:
+    """Return an instant in UTC as ISO 8601 writes it, with microseconds only where it has some."""
+    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")

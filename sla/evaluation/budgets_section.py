@@ -6,14 +6,14 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairclock.model import Interval, from_us
+from fairclock.model import Interval, from_us, utc_text
 from sla.budgets import Budget
 from sla.contracts.objectives import AvailabilityObjective, LatencyObjective, RateObjective
 from sla.evaluation.dataset import rows_of
 from sla.evaluation.endings import BAD
 from sla.evaluation.fragments import all_of, select, separated, sql
 from sla.evaluation.judging import judged_by
-from sla.evaluation.numbers import instant, plain
+from sla.evaluation.numbers import plain
 from sla.evaluation.quota import WINDOW_US, refused_below_quota
 from sla.evaluation.together import renamed
 from sla.evaluation.verdict_rows import part_of
@@ -59,7 +59,7 @@ def error_budgets_section(
                 "remaining": plain(Fraction(budget.remaining) / unit),
                 "remaining_ratio": None if ratio is None else float(ratio),
                 "is_exhausted": budget.is_exhausted,
-                "exhausted_at": None if when is None else instant(when),
+                "exhausted_at": None if when is None else utc_text(when),
                 "part": part_of(each.promise.part),
                 "version_sha256": facts.subject.contract.version_sha256,
             }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairclock.model import Interval, clip, total_us
+from fairclock.model import Interval, clip, total_us, utc_text
 from fairclock.store.remedies import degradations_as_of
 from sla.evaluation.fragments import all_of, count_if, named, select, sql
 from sla.evaluation.instants import inside
-from sla.evaluation.numbers import instant, seconds
+from sla.evaluation.numbers import seconds
 from sla.exclusions.rules import COLD_START
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def claimed(claim: Claim, exclusions: MonthExclusions) -> dict[str, Any]:
         "clause": f"exclusions.{claim.clause}",
         "state": str(claim.state),
         "automatic": proposal is None,
-        "from": instant(claim.windows[0].time.start if proposal is None else proposal.starts_at),
-        "to": None if end is None else instant(end),
+        "from": utc_text(claim.windows[0].time.start if proposal is None else proposal.starts_at),
+        "to": None if end is None else utc_text(end),
         "recurrence": (proposal.recurrence or None) if proposal else None,
         "time_zone": proposal.time_zone if proposal else None,
         "upstream": claim.upstream or None,
@@ -120,8 +120,8 @@ def claimed(claim: Claim, exclusions: MonthExclusions) -> dict[str, Any]:
         "retroactive": any(each.retroactive for each in claim.windows),
         "windows": [
             {
-                "from": instant(each.time.start),
-                "to": instant(each.time.end),
+                "from": utc_text(each.time.start),
+                "to": utc_text(each.time.end),
                 "late": each.late,
                 "retroactive": each.retroactive,
                 "counts": each.counts,
@@ -162,7 +162,7 @@ def degradations_section(
             "id": each.id,
             "mode": each.mode,
             "level": each.level or _level(contract, each.mode),
-            "from": instant(each.starts_at),
+            "from": utc_text(each.starts_at),
             "to": _instant(each.ends_at),
             "tenants": list(each.tenants),
             "reason": each.reason,
@@ -207,4 +207,4 @@ def _level(contract: Contract, mode: str) -> str | None:
 
 
 def _instant(value: datetime | None) -> str | None:
-    return None if value is None else instant(value)
+    return None if value is None else utc_text(value)

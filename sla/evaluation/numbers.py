@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
 from fractions import Fraction
 
 _MICROSECONDS = 1_000_000
@@ -39,8 +38,3 @@ def ratio_beside(value: Fraction | None, threshold: Fraction) -> float | None:
 def plain(value: Fraction) -> int | float:
     """Return an exact number as an integer where it is one, else as the nearest float."""
     return value.numerator if value.denominator == 1 else float(value)
-
-
-def instant(moment: datetime) -> str:
-    """Return an instant in UTC, with microseconds only where it has some."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

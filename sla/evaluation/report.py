@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from fairclock.errors import NotEvaluable
-from fairclock.model import Interval, Outcome
+from fairclock.model import Interval, Outcome, utc_text
 from sla.contracts import Contract
 from sla.contracts.versions import versions_of
 from sla.evaluation.breakdown import breakdown_aggregates, read_breakdown
@@ -23,7 +23,6 @@ from sla.evaluation.exclusions_section import degradations_section
 from sla.evaluation.facts import Facts, Tally, facts_of
 from sla.evaluation.judged import Judged, judge
 from sla.evaluation.months import month_of, months_before
-from sla.evaluation.numbers import instant
 from sla.evaluation.parts import parts_of
 from sla.evaluation.ranking import values_at_ranks
 from sla.evaluation.remedied import Remedied, remedied
@@ -108,7 +107,7 @@ def evaluate(
             "versions": [version_section(each) for each in facts],
         },
         "period": period_section(latest, month, period),
-        "as_of": instant(instant_known),
+        "as_of": utc_text(instant_known),
         "revision": None,
         "status": "draft",
         "traffic": traffic_section(traffic),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sla.evaluation.numbers import instant, mean_seconds, ratio, seconds
+from fairclock.model import utc_text
+from sla.evaluation.numbers import mean_seconds, ratio, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,8 +55,8 @@ def period_section(contract: Contract, label: str, period: Interval) -> dict[str
     hours, rest = divmod(period.length_us, _HOUR_US)
     return {
         "month": label,
-        "from": instant(period.start),
-        "to": instant(period.end),
+        "from": utc_text(period.start),
+        "to": utc_text(period.end),
         "time_zone": contract.term.time_zone,
         "hours": hours if rest == 0 else period.length_us / _HOUR_US,
     }

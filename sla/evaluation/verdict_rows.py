@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairclock.model import utc_text
 from sla.contracts.objectives import (
     AvailabilityObjective,
     CostObjective,
@@ -11,7 +12,7 @@ from sla.contracts.objectives import (
     RateObjective,
 )
 from sla.evaluation.carried import carried_requests
-from sla.evaluation.numbers import instant, plain, seconds
+from sla.evaluation.numbers import plain, seconds
 from sla.evaluation.sections import interval
 from sla.verdicts import Reason, Verdict
 
@@ -46,8 +47,8 @@ def version_section(facts: Facts) -> dict[str, Any]:
     """Return a version by its hash, and the part of the month that it judges."""
     return {
         "version_sha256": facts.subject.contract.version_sha256,
-        "from": instant(facts.month.period.start),
-        "to": instant(facts.month.period.end),
+        "from": utc_text(facts.month.period.start),
+        "to": utc_text(facts.month.period.end),
     }
 
 

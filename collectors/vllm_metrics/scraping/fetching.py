@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from fairclock.config import credentials
+from fairclock.config.credentials import load_pair, trust_in
 from fairclock.errors import ConfigurationError
+from fairclock.model.failures import words_of
 
 if TYPE_CHECKING:
     from collectors.vllm_metrics.scraping.targets import Access, Target
@@ -91,15 +94,10 @@ class Fetcher:
 
 def trust(access: Access) -> ssl.SSLContext:
     """Return by what the other side is known, and shown who asks; raises `ConfigurationError`."""
-    try:
-        context = ssl.create_default_context(cafile=None if access.ca is None else str(access.ca))
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigurationError(
-            str(access.ca), "cannot be used as certificates", found=str(error), remedy="name a PEM file as ca"
-        ) from error
+    context = trust_in(access.ca, remedy="name a PEM file as ca")
     if access.certificate is not None and access.key is not None:
         try:
-            context.load_cert_chain(access.certificate, access.key, password=_no_password)
+            load_pair(context, access.certificate, access.key)
         except (OSError, ssl.SSLError, ValueError) as error:
             raise ConfigurationError(
                 str(access.certificate),
@@ -110,33 +108,14 @@ def trust(access: Access) -> ssl.SSLContext:
     return context
 
 
-def _no_password() -> str:
-    raise ValueError("the key has a password")
-
-
 def read_token(access: Access) -> str:
     """Return the bearer token; raises `ConfigurationError`."""
     path = access.token_file
     assert path is not None  # noqa: S101 - asked only where there is one
-    try:
-        token = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeError) as error:
-        found = error.strerror if isinstance(error, OSError) else "not a text of ASCII"
-        raise ConfigurationError(
-            str(path), "the token cannot be read", found=found, remedy="correct token_file"
-        ) from error
-    if not token or not token.isprintable() or " " in token:
-        raise ConfigurationError(
-            str(path), "holds no token", remedy="write the token into it, and nothing else"
-        )
-    return token
+    return credentials.read_token(
+        path, if_unreadable="correct token_file", if_empty="write the token into it, and nothing else"
+    )
 
 
 def _said(error: httpx.HTTPError | OSError) -> str:
-    if isinstance(error, httpx.DecodingError):
-        return "the answer cannot be unpacked"
-    text = str(error)
-    at = text.rfind("[Errno ")
-    if at >= 0:
-        text = text[at:].partition("] ")[2]
-    return text or type(error).__name__
+    return "the answer cannot be unpacked" if isinstance(error, httpx.DecodingError) else words_of(error)

@@ -6,10 +6,11 @@ import hashlib
 import json
 from typing import Any
 
-from exporters.webhooks.event import AlertEvent, State, instant_text
+from exporters.webhooks.event import AlertEvent, State
 from exporters.webhooks.formats.format import JSON_TYPE, Format, Outgoing, by_status, json_bytes
 from exporters.webhooks.posting import Request
 from exporters.webhooks.text import plain
+from fairclock.model import utc_text
 
 _NEVER = "0001-01-01T00:00:00Z"
 _FINGERPRINT_CHARACTERS = 16
@@ -65,8 +66,8 @@ def _alert(event: AlertEvent, title: str, text: str, link: str | None) -> dict[s
         "status": "resolved" if is_resolved else "firing",
         "labels": {name: plain(value) for name, value in labels.items() if value is not None},
         "annotations": {name: value for name, value in annotations.items() if value is not None},
-        "startsAt": instant_text(event.since),
-        "endsAt": instant_text(event.at) if is_resolved else _NEVER,
+        "startsAt": utc_text(event.since),
+        "endsAt": utc_text(event.at) if is_resolved else _NEVER,
         "generatorURL": event.link or link or "",
         "fingerprint": hashlib.sha256(event.alert_id.encode("utf-8", "replace")).hexdigest()[
             :_FINGERPRINT_CHARACTERS

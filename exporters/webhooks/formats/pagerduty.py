@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from exporters.webhooks.event import AlertEvent, Severity, State, event_tree, instant_text
+from exporters.webhooks.event import AlertEvent, Severity, State, event_tree
 from exporters.webhooks.formats.format import JSON_TYPE, Format, Outgoing, by_status, json_bytes
 from exporters.webhooks.posting import Request
 from exporters.webhooks.text import cut, plain
+from fairclock.model import utc_text
 
 _SUMMARY_CHARACTERS = 1_024
 _KEY_CHARACTERS = 255
@@ -27,7 +28,7 @@ def compose(outgoing: Outgoing) -> Request:
             "summary": cut(outgoing.text.title, _SUMMARY_CHARACTERS),
             "source": plain(event.contract_id),
             "severity": _SEVERITIES[event.severity],
-            "timestamp": instant_text(event.at),
+            "timestamp": utc_text(event.at),
             "component": plain(event.objective or event.rule),
             "group": plain(event.contract_id),
             "class": plain(event.rule),

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from collectors.otlp.addresses import Address, bind, parse_address
 from collectors.otlp.http_server import HttpServer
 from exporters.prometheus import CONTENT_TYPE, exposition
+from fairclock.config.credentials import load_pair
 from fairclock.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def check_certificate(certificate: Path, key: Path) -> None:
                 remedy="correct http.certificate and http.key",
             ) from error
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=_no_password)
+        load_pair(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), certificate, key)
     except (ssl.SSLError, ValueError) as error:
         raise ConfigurationError(
             str(certificate),
@@ -102,7 +103,3 @@ def check_certificate(certificate: Path, key: Path) -> None:
             found=getattr(error, "reason", None) or str(error),
             remedy="name a PEM file with the certificate and its chain, and one with its key, without a password",
         ) from error
-
-
-def _no_password() -> str:
-    raise ValueError("the key has a password")

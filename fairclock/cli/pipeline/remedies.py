@@ -7,7 +7,7 @@ again adds nothing, so a sender that heard no answer sends again.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from exporters.answers import bearer_of, not_now, refusal
 from fairclock.cli.degradations import shown
 from fairclock.errors import FairclockError
 from fairclock.store.tokens import Scope
@@ -34,8 +35,6 @@ PATH = "/v1/degradations"
 LARGEST_BODY_BYTES = 64 << 10
 _ALLOWED = {Scope.OPERATOR, Scope.ADMIN}
 _BODY_SECONDS = 10.0
-_RETRY_AFTER_SECONDS = 5
-_BEARER = "bearer "
 _MOST_PROBLEMS = 20
 
 
@@ -47,30 +46,30 @@ def degradations_route(record: Record, find: Callable[[str], Token | None]) -> R
 
     async def take(request: Request) -> Response:
         try:
-            token = await run_in_threadpool(find, _bearer(request))
+            token = await run_in_threadpool(find, bearer_of(request))
         except FairclockError as error:
-            return _later(error)
-        refusal = _refusal(token, request)
-        if refusal is not None:
-            return refusal
+            return not_now(error)
+        refused = _refused(token, request)
+        if refused is not None:
+            return refused
         try:
             body = await asyncio.wait_for(_body(request), _BODY_SECONDS)
         except TimeoutError:
-            return _problem(408, f"the body took longer than {_BODY_SECONDS:.0f} s")
+            return refusal(408, f"the body took longer than {_BODY_SECONDS:.0f} s")
         if body is None:
-            return _problem(413, f"the body is larger than {LARGEST_BODY_BYTES} bytes")
+            return refusal(413, f"the body is larger than {LARGEST_BODY_BYTES} bytes")
         return await run_in_threadpool(_answer, record, body, token.name if token else "")
 
     return Route(PATH, take, methods=["POST"])
 
 
-def _refusal(token: Token | None, request: Request) -> Response | None:
+def _refused(token: Token | None, request: Request) -> Response | None:
     if token is None:
-        return _problem(401, "the token is not known here, or was revoked")
+        return refusal(401, "the token is not known here, or was revoked")
     if token.scope not in _ALLOWED:
-        return _problem(403, "the token has another scope than operator or admin")
+        return refusal(403, "the token has another scope than operator or admin")
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
-        return _problem(415, "this takes application/json")
+        return refusal(415, "this takes application/json")
     return None
 
 
@@ -78,11 +77,11 @@ def _answer(record: Record, body: bytes, author: str) -> Response:
     try:
         said = Degradation.model_validate_json(body)
     except ValidationError as error:
-        return _problem(400, "this is no degradation", problems=_problems(error))
+        return refusal(400, "this is no degradation", problems=_problems(error))
     try:
         entry, is_new = record(said, author)
     except FairclockError as error:
-        return _later(error)
+        return not_now(error)
     return JSONResponse({**shown(entry), "new": is_new}, 201 if is_new else 200)
 
 
@@ -93,11 +92,6 @@ def _problems(error: ValidationError) -> list[dict[str, str]]:
         {"path": ".".join(map(str, each["loc"])), "problem": each["msg"].removeprefix("Value error, ")}
         for each in found[:_MOST_PROBLEMS]
     ]
-
-
-def _bearer(request: Request) -> str:
-    header = request.headers.get("Authorization", "")
-    return header[len(_BEARER) :].strip() if header[: len(_BEARER)].lower() == _BEARER else ""
 
 
 async def _body(request: Request) -> bytes | None:
@@ -113,12 +107,3 @@ async def _body(request: Request) -> bytes | None:
     except ClientDisconnect:
         return b""  # nobody is there to be answered
     return b"".join(pieces)
-
-
-def _problem(status: int, text: str, **more: Any) -> Response:
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None  # noqa: PLR2004 - it names itself
-    return JSONResponse({"problem": text, **more}, status, headers)
-
-
-def _later(error: FairclockError) -> Response:
-    return JSONResponse({"problem": str(error)}, 503, {"Retry-After": str(_RETRY_AFTER_SECONDS)})
