@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from fairclock.model import from_us, to_us
+from fairclock.model import to_us
 from fairclock.model.remedies import DegradationEntry, ExclusionEntry, ExclusionState
-from fairclock.store.batches import write_stamp
 from fairclock.store.query import Query
+from fairclock.store.stamping import insert_stamped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,13 +79,7 @@ def _as_of(
 
 def _added(store: Store, table: str, entry: Entry, columns: Sequence[str]) -> Entry:
     """Add one row under a stamp that is later than every ``as_of`` handed out before."""
-
-    def write() -> Entry:
-        with write_stamp(store._connection) as stamp:  # noqa: SLF001 - one package
-            stamped = replace(entry, stored_at=from_us(stamp))
-            values = [getattr(stamped, name) for name in columns]
-            row = [list(value) if isinstance(value, tuple) else value for value in values]
-            store._connection.insert(table, columns, [row])  # noqa: SLF001
-            return stamped
-
-    return store._steady(write)  # noqa: SLF001
+    said = [name for name in columns if name != "stored_at"]
+    values = [getattr(entry, name) for name in said]
+    row = [list(value) if isinstance(value, tuple) else value for value in values]
+    return replace(entry, stored_at=insert_stamped(store, table, said, [row]))

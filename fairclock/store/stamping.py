@@ -9,18 +9,24 @@ from fairclock.store.batches import write_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from fairclock.store import Store
 
 
 def insert_stamped(
     store: Store, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]
-) -> None:
-    """Add `rows` with a ``stored_at``, which `columns` do not name, later than every ``as_of`` handed out before."""
+) -> datetime:
+    """Add `rows` with a ``stored_at``, which `columns` do not name, and return that.
 
-    def write() -> None:
+    It is later than every ``as_of`` handed out before.
+    """
+
+    def write() -> datetime:
         with write_stamp(store._connection) as stamp:  # noqa: SLF001 - one package
-            stamped = [(*row, from_us(stamp)) for row in rows]
+            stored_at = from_us(stamp)
+            stamped = [(*row, stored_at) for row in rows]
             store._connection.insert(table, (*columns, "stored_at"), stamped)  # noqa: SLF001
+            return stored_at
 
-    store._steady(write)  # noqa: SLF001
+    return store._steady(write)  # noqa: SLF001
