@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from collectors.gateway.tailing.contents import Unreadable, open_earlier
 from tests.tailing.rig import EPOCH_US, Written, imported, line, lines, rows_of
 
 
@@ -123,3 +124,15 @@ def test_each_payload_covers_what_it_holds_so_that_a_lost_one_leaves_a_gap(rig, 
     (first, (second, last)) = rig.covered
     assert first[0] == 0
     assert first[1] < second < last == 9999
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"\x1f", b"\x28\xb5", b"PK"], ids=["nothing yet", "gzip", "zstd", "zip"]
+)
+def test_a_file_too_short_to_show_how_it_is_compressed_is_not_taken_for_text(tmp_path, head):
+    begun = tmp_path / "access.log.2.gz"
+    begun.write_bytes(head)
+    with pytest.raises(Unreadable, match="is being written"):
+        open_earlier(str(begun))
+    begun.write_bytes(b"{}\n")
+    open_earlier(str(begun)).close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING, Protocol
 
 from collectors.byte_streams import CHUNK_BYTES, Truncated, inflated
@@ -22,6 +24,7 @@ _OTHER_COMPRESSIONS = {
 _MAGIC_BYTES = 6
 _GZIP_SIZE_BYTES = 4
 _GZIP_SIZE_MODULUS = 1 << 32
+_GET_VERSION = 0x8008_7601  # FS_IOC_GETVERSION of linux/fs.h: _IOR('v', 1, long)
 
 
 class Unreadable(Exception):  # noqa: N818 - a state of a file, said once in the log by whoever follows it
@@ -38,6 +41,10 @@ class Content(Protocol):
 
     def stat(self) -> os.stat_result:
         """Return what the open file is now, whatever its name leads to."""
+        ...
+
+    def version(self) -> int | None:
+        """Return what tells the file from others that had its inode before; None where nothing does."""
         ...
 
     def read_at(self, offset: int, size: int) -> bytes:
@@ -72,6 +79,10 @@ class PlainContent:
     def stat(self) -> os.stat_result:
         """Return the file's state."""
         return os.fstat(self._descriptor)
+
+    def version(self) -> int | None:
+        """Return the number of the inode's use."""
+        return _version_of(self._descriptor)
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Return bytes as they lie there."""
@@ -120,6 +131,10 @@ class InflatedContent:
         """Return the state of the compressed file."""
         return os.fstat(self._descriptor)
 
+    def version(self) -> int | None:
+        """Return the number of the compressed file's inode's use."""
+        return _version_of(self._descriptor)
+
     def read_at(self, offset: int, size: int) -> bytes:
         """Return bytes of the content; a stream that broke off is tried anew once its file has grown."""
         if offset < self._start or (self._ended_early and self.stat().st_size != self._seen_bytes):
@@ -157,6 +172,14 @@ class InflatedContent:
         os.close(self._descriptor)
 
 
+def _version_of(descriptor: int) -> int | None:
+    """Return how often an inode was given to a file, as Linux's file systems count it; None where they do not."""
+    try:
+        return int.from_bytes(fcntl.ioctl(descriptor, _GET_VERSION, bytes(8))[:4], sys.byteorder)
+    except OSError:
+        return None
+
+
 def open_plain(path: str) -> PlainContent:
     """Open a log that is followed; raises `Unreadable`."""
     try:
@@ -177,6 +200,11 @@ def open_earlier(path: str) -> Content:
     except OSError as error:
         plain.close()
         raise Unreadable(error.strerror) from error
+    if any(magic.startswith(head) for magic in (_GZIP_MAGIC, *_OTHER_COMPRESSIONS) if magic != head):
+        plain.close()
+        raise Unreadable(
+            "is being written"
+        )  # begun anew since it was listed: what it holds cannot be told yet
     for magic, name in _OTHER_COMPRESSIONS.items():
         if head.startswith(magic):
             plain.close()

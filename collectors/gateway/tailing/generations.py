@@ -85,6 +85,7 @@ class Generation:
         self.retired = self.given_up = self.watched = False
         self.quiet_since_us: int | None = None
         self.device = self.inode = self.largest_size = self.mtime_ns = 0
+        self.version: int | None = None
         self.numbering = numbering or Numbering()
         self._prints = prints or Prints()
         self._head = self._tail = self._unread_head = b""
@@ -112,8 +113,14 @@ class Generation:
         """Return whether `stat` is of the file that was last seen to hold this generation."""
         return (self.device, self.inode) == (stat.st_dev, stat.st_ino)
 
+    def is_in(self, content: Content) -> bool:
+        """Return whether `content` is of that file, and not of one that was given its inode since, as far as can be told."""
+        version = content.version()
+        is_reused = None not in {self.version, version} and self.version != version
+        return self.is_file(content.stat()) and not is_reused
+
     def is_finished_in(self, stat: os.stat_result) -> bool:
-        """Return whether all that was to be read of this generation was read in that file."""
+        """Return whether all that was to be read of this generation was read in that file, or in one that had its inode."""
         return self.state is State.FINISHED and self.is_file(stat)
 
     def attach(self, name: str, content: Content) -> bool:
@@ -152,7 +159,12 @@ class Generation:
         Answers False in doubt.
         """
         own = self.content
-        if not self._prints.begins(content):
+        if own is not None and self.offset == 0:  # open, and not one line of it delivered yet
+            head = own.read_at(0, PRINT_BYTES)
+            begins = bool(head) and content.read_at(0, len(head)) == head
+        else:
+            begins = self._prints.begins(content)
+        if not begins:
             return False
         if own is None:
             whole = content.has_size(self.offset)
@@ -174,6 +186,7 @@ class Generation:
         self.content = content
         self._reader = PieceReader(content)
         self._looked_at = None
+        self.version = content.version()
         self.note(content.stat())
 
     def note(self, stat: os.stat_result) -> None:

@@ -172,7 +172,7 @@ class FollowedLog:
         if self._is_held(shown):
             content.close()
             return
-        truncated = any(each.state is State.WANTED and each.is_file(shown) for each in self.generations)
+        truncated = any(each.state is State.WANTED and each.is_in(content) for each in self.generations)
         if self._taken_up(self.path, content) is not None:
             return
         before = self.generations[-1] if self.generations else None
@@ -186,6 +186,7 @@ class FollowedLog:
             self.generations.append(before.fork(self.path, content))
             return
         self._scan(now_us, truncated=truncated)
+        self._forget_the_unseen()
         follows = not truncated and not self._is_unclear and self._goes_on()
         self.generations.append(Generation(name=self.path, content=content, follows=follows))
 
@@ -193,13 +194,20 @@ class FollowedLog:
         """Return whether a generation that is put behind the last one follows it without a gap."""
         return bool(self.generations) and self.generations[-1].content is not None
 
+    def _forget_the_unseen(self) -> None:
+        """Forget files that were empty when they were last seen: nothing tells them from a file that is new here."""
+        self.generations = [
+            each
+            for each in self.generations
+            if each.state is not State.WANTED or each.prints.head.length or each.largest_size
+        ]
+
     def _taken_up(self, name: str, content: Content) -> Generation | None:
         """Return the generation that goes on in `content`: one that is looked for, or that had come to an end."""
-        stat = content.stat()
         for generation in reversed(self.generations):
             if generation.content is not None:
                 continue
-            same_file = generation.is_file(stat)
+            same_file = generation.is_in(content)
             if generation.prints.head.length == 0:
                 if generation.state is State.WANTED and same_file:
                     generation.begin(name, content)
@@ -237,7 +245,10 @@ class FollowedLog:
             if file.key in self._judged or self._is_held(file.stat) or self._is_shown(file.stat):
                 continue
             finished = [each for each in self.generations if each.is_finished_in(file.stat)]
-            if any(file.stat.st_size <= each.largest_size for each in finished):
+            if any(
+                file.stat.st_size <= each.largest_size and file.stat.st_mtime_ns == each.mtime_ns
+                for each in finished
+            ):  # neither grown since, nor another file in the same inode
                 continue
             if finished or file.stat.st_mtime_ns >= self._floor_ns:
                 self._judge(file, truncated=truncated)
@@ -277,12 +288,14 @@ class FollowedLog:
             content.close()
             self._judged[file.key] = copied
             return
+        self._forget_the_unseen()
         current = next((each for each in self.followed if not each.retired), None)
         at = len(self.generations) if current is None else self.generations.index(current)
         follows = current is None and not truncated and self._goes_on()
         fresh = Generation(name=file.path, content=content, follows=follows)
         fresh.retired = True
         self.generations.insert(at, fresh)
+        self._glimpse(fresh)
 
     def read(self, *, source: str, choice: FormatChoice, now_us: int) -> tuple[Generation, Reading] | None:
         """Return the next lines of the log, an older generation's first, or None where there are none yet."""

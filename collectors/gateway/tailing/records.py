@@ -21,6 +21,7 @@ class GenerationRecord:
     identity: str
     device: int
     inode: int
+    version: int | None
     largest_size: int
     mtime_ns: int
     prints: Prints
@@ -39,6 +40,7 @@ class GenerationRecord:
             identity=str(value["identity"]),
             device=int(value["device"]),
             inode=int(value["inode"]),
+            version=None if value.get("version") is None else int(value["version"]),
             largest_size=int(value["largest_size"]),
             mtime_ns=int(value["mtime_ns"]),
             prints=Prints(offset=int(value["offset"]), head=head, tail=tail),
@@ -56,6 +58,7 @@ class GenerationRecord:
             "identity": self.identity,
             "device": self.device,
             "inode": self.inode,
+            "version": self.version,
             "offset": self.prints.offset,
             "largest_size": self.largest_size,
             "mtime_ns": self.mtime_ns,

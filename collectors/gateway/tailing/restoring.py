@@ -15,6 +15,7 @@ def record_of(generation: Generation) -> GenerationRecord:
         identity=generation.identity,
         device=generation.device,
         inode=generation.inode,
+        version=generation.version,
         largest_size=generation.largest_size,
         mtime_ns=generation.mtime_ns,
         prints=generation.prints,
@@ -39,6 +40,7 @@ def restored(record: GenerationRecord) -> Generation:
         follows=record.follows,
     )
     generation.device, generation.inode = record.device, record.inode
+    generation.version = record.version
     generation.largest_size, generation.mtime_ns = record.largest_size, record.mtime_ns
     generation.given_up = record.given_up
     return generation
