@@ -12,15 +12,11 @@ import time
 import uuid
 from pathlib import Path
 
+from fairclock.demo.live.programs import free_port
 from tests.faults.misbehaving_server import BEHAVIOUR, MISBEHAVED, PASSWORD, SERVING, USER
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 120.0
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def environment(**variables):

@@ -12,9 +12,10 @@ from functools import cache
 import httpx
 import pytest
 
+from fairclock.demo.live.programs import free_port
 from tests.faults import traffic
 from tests.faults.feeding import Engine, Gateway
-from tests.faults.processes import Restarted, Server, eventually, free_port
+from tests.faults.processes import Restarted, Server, eventually
 from tests.faults.reading import books_of
 from tests.sidecar.running import fairclock, figures
 

@@ -13,10 +13,11 @@ import httpx
 import pytest
 
 from exporters.spool import Spool
+from fairclock.demo.live.programs import free_port
 from fairclock.model import Frame
 from tests.collectors.otlp_requests import good_span, json_of, request_of
 from tests.faults import traffic
-from tests.faults.processes import PATIENCE_SECONDS, Restarted, eventually, free_port
+from tests.faults.processes import PATIENCE_SECONDS, Restarted, eventually
 from tests.sidecar.running import fairclock, figures
 
 SECRET = "Zq7xKryptonite"

@@ -1,7 +1,6 @@
 """Sidecars and an `up` as processes: what was logged arrives, each line once, whatever happens in between."""
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -9,6 +8,7 @@ import time
 import httpx
 import pytest
 
+from fairclock.demo.live.programs import free_port
 from tests.collectors.otlp_requests import good_span, request_of
 from tests.sidecar.running import (
     ANSWERING,
@@ -23,11 +23,6 @@ from tests.sidecar.running import (
 )
 
 COUNTED = "SELECT count(), uniqExact(request_id) FROM {} FINAL"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 class Site:

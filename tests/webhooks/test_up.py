@@ -4,8 +4,9 @@ import json
 from datetime import UTC, datetime
 
 from exporters.webhooks.store_outbox import StoreOutbox
+from fairclock.demo.live.programs import free_port
 from fairclock.store import open_store
-from tests.faults.processes import Restarted, eventually, free_port
+from tests.faults.processes import Restarted, eventually
 from tests.webhooks.factories import SECRET, good_event
 from tests.webhooks.receiver import Receiver
 

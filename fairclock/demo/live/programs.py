@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 0.1
 _LAST_LINES = 12
+_OUTGOING_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_FIRST_PORT, _ROOMY_ABOVE, _PORTS_TRIED = 10_000, 12_000, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +126,24 @@ def ended_in_order() -> Iterator[None]:
 
 
 def free_port() -> int:
-    """Return a TCP port of the loopback address that nobody listened on a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """
+    Return a TCP port of the loopback address that nobody listened on a moment ago.
+
+    It lies below those the system gives to outgoing connections where there is room: nobody is handed it by chance
+    before its listener starts, or while that is started again.
+    """
+    first_outgoing = int(_OUTGOING_PORTS.read_text(encoding="ascii").split()[0])
+    wanted = (
+        random.sample(range(_FIRST_PORT, first_outgoing), k=_PORTS_TRIED)
+        if first_outgoing > _ROOMY_ABOVE
+        else []
+    )
+    for port in [*wanted, 0]:
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            found: int = probe.getsockname()[1]
+            return found
+    raise FairclockError("127.0.0.1", "no port is free", remedy="stop programs that listen there")
 
 
 def find_nginx() -> str:
