@@ -1,0 +1,48 @@
+"""Own what is rated: the usage of requests that are alike in all that a price can ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class Treatment(StrEnum):
+    """How a request is treated by the price book; exactly one per request, the first that matches in this order."""
+
+    PROBE = "probe"
+    RETRIED = "retried"
+    REFUSED = "refused"
+    ABORTED = "aborted"
+    INCOMPLETE = "incomplete"
+    COMPLETED = "completed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What alike requests used together, received in ``[start, end)``, which lies within `hour` (UTC) and within one price.
+
+    machine: as the price book names machines (GPU model and MIG profile); "" where no engine is known.
+    estimated: of at least one of its requests tokens are not measured; all of a group are, or none.
+    gpu_picoseconds: shares of the cost book's sweep, GPU-seconds x 10^12. peak_kv_tokens: of its largest request, in tokens.
+    """
+
+    tenant: str
+    hour: datetime
+    start: datetime
+    end: datetime
+    model: str
+    length_class: str
+    inference_mode: str
+    machine: str
+    treatment: Treatment
+    estimated: bool
+    requests: int
+    uncached_prompt_tokens: int
+    cached_prompt_tokens: int
+    completion_tokens: int
+    gpu_picoseconds: int
+    peak_kv_tokens: int
