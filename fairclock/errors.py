@@ -5,7 +5,9 @@
     FairclockError                exit 2; ``where: what was wrong (what was found); what to do``
     ├── UsageError                the command line asks for something that cannot be
     ├── ConfigurationError        fairclock.yaml
-    ├── ContractError             a contract file, with every problem it has
+    ├── ClausesError              a file made of clauses, with every problem it has
+    │   ├── ContractError         a contract file
+    │   └── PriceBookError        a price book
     ├── InputError                a log, a span file, anything that is read
     ├── StoreError                the store as a whole
     │   ├── StoreUnreachable      nobody answers
@@ -58,14 +60,22 @@ class ConfigurationError(FairclockError):
     """A configuration file, or a value in it, that cannot be used."""
 
 
-class ContractError(FairclockError):
-    """A contract file that cannot be used; `problems` lists each one as a sentence."""
+class ClausesError(FairclockError):
+    """A file made of clauses that cannot be used; `problems` lists each one as a sentence."""
 
     def __init__(self, where: str, problems: list[str]) -> None:
         """Join all `problems`, a line each."""
         self.problems = problems
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         super().__init__(where, f"{count}\n" + "\n".join(f"  {problem}" for problem in problems))
+
+
+class ContractError(ClausesError):
+    """A contract file that cannot be used."""
+
+
+class PriceBookError(ClausesError):
+    """A price book that cannot be used."""
 
 
 class InputError(FairclockError):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.errors import UsageError
 from fairclock.model import Interval
-from sla.calendars.zones import day_start
+from fairclock.model.zones import day_start
 
 if TYPE_CHECKING:
     from datetime import tzinfo

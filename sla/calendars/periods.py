@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from fairclock.model import Interval, clip, merge
-from sla.calendars.zones import instant_of
+from fairclock.model.zones import instant_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

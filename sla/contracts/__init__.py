@@ -1,5 +1,6 @@
 """Own the contract file: what it may say, what it means, and what is wrong with it."""
 
+from fairclock.clauses.problems import Problem
 from sla.contracts.contract import Contract
 from sla.contracts.lint import Finding, lint, lint_examination, require_lintable
 from sla.contracts.loading import Examination, examine, load_contract, parse_contract, read_file
@@ -9,7 +10,6 @@ from sla.contracts.objectives import (
     LatencyObjective,
     RateObjective,
 )
-from sla.contracts.problems import Problem
 from sla.contracts.where import During, TokenRange, Where
 
 __all__ = [

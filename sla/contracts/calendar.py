@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
+from fairclock.clauses.clause import Clause
+from fairclock.clauses.fields import Flag
 from sla.calendars import DailySpan, HolidayCalendar
-from sla.contracts.clauses import Clause
-from sla.contracts.fields import Days, Flag, HolidayCode, TimeOfDay
+from sla.contracts.fields import Days, HolidayCode, TimeOfDay
 
 
 class PeriodRule(Clause):

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairclock.clauses.source import FileKind
+
 if TYPE_CHECKING:
-    from sla.contracts.problems import Path
+    from fairclock.clauses.problems import Path
+
+CONTRACT_FILE = FileKind(
+    name="contract",
+    example="examples/contracts/basic.yaml",
+    begins="apiVersion: fairclock/v1 and kind: Contract",
+)
 
 _EXAMPLES = {
     "apiVersion": "apiVersion: fairclock/v1",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, PrivateAttr
 
+from fairclock.clauses.clause import Clause
+from fairclock.clauses.fields import Count, Identifier, Text
 from fairclock.model import Interval
 from sla.calendars import complement, intervals_of, period_of_month
 from sla.contracts.calendar import CalendarClause
-from sla.contracts.clauses import Clause
 from sla.contracts.evaluated import paths_not_evaluated
-from sla.contracts.fields import Count, Identifier, Text
 from sla.contracts.frame import (
     ClockClause,
     Customer,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sla.contracts.clauses import Clause
-from sla.contracts.problems import path_text
+from fairclock.clauses.clause import Clause
+from fairclock.clauses.problems import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairclock.clauses.problems import Path
     from sla.contracts.contract import Contract
-    from sla.contracts.problems import Path
 
 _SAID_BY_ABSENCE = {
     "quota": "none: quota_rejected is not counted",

@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
+from fairclock.clauses.clause import Clause
+from fairclock.clauses.fields import Count, Day, Percent, PositiveCount, Text, ZoneName
 from sla.calendars import Term, zone_of
-from sla.contracts.clauses import Clause
-from sla.contracts.fields import (
-    Count,
-    Day,
-    Duration,
-    OutcomeName,
-    Percent,
-    PositiveCount,
-    SignatureKey,
-    Text,
-    ZoneName,
-)
+from sla.contracts.fields import Duration, OutcomeName, SignatureKey
 
 if TYPE_CHECKING:
     from datetime import tzinfo

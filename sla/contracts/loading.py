@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
+from fairclock.clauses.source import Source, Unreadable, read_source
+from fairclock.clauses.validation import without_repeats
 from fairclock.errors import ContractError
+from sla.contracts.clause_examples import CONTRACT_FILE
 from sla.contracts.consistency import inconsistencies
 from sla.contracts.lint import lint_examination
-from sla.contracts.source import Source, Unreadable, read_source
 from sla.contracts.validation import validate
 
 if TYPE_CHECKING:
     import os
 
+    from fairclock.clauses.problems import Problem
     from sla.contracts.contract import Contract
-    from sla.contracts.problems import Path, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +66,11 @@ def examine(content: bytes | str, *, where: str = "contract") -> Examination:
     """Find out whether bytes are a contract; ContractError only where they are no YAML mapping at all."""
     raw = content.encode() if isinstance(content, str) else content
     try:
-        source = read_source(raw)
+        source = read_source(raw, CONTRACT_FILE)
     except Unreadable as error:
-        raise ContractError(where, [_sentence(error)]) from error
+        raise ContractError(where, [error.sentence()]) from error
     contract, problems = validate(source.tree)
-    problems = _without_repeats([*source.problems, *inconsistencies(source.tree), *problems])
+    problems = without_repeats([*source.problems, *inconsistencies(source.tree), *problems])
     problems.sort(key=lambda problem: (source.line_of(problem.path) or 0, str(problem.path)))
     if contract is not None:
         contract._version_sha256 = hashlib.sha256(raw).hexdigest()  # noqa: SLF001
@@ -76,17 +78,3 @@ def examine(content: bytes | str, *, where: str = "contract") -> Examination:
     return Examination(
         where=where, contract=None if problems else contract, problems=tuple(problems), source=source
     )
-
-
-def _without_repeats(problems: list[Problem]) -> list[Problem]:
-    """Keep the first problem of each place, and none inside a place that has no value at all."""
-    kept: dict[Path, Problem] = {}
-    for problem in problems:
-        kept.setdefault(problem.path, problem)
-    return list(kept.values())
-
-
-def _sentence(error: Unreadable) -> str:
-    found = f" ({error.found})" if error.found else ""
-    remedy = f"; {error.remedy}" if error.remedy else ""
-    return f"{error.problem}{found}{remedy}"

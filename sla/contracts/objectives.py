@@ -1,25 +1,19 @@
 """Own the objectives: what is promised, one class a kind."""
 
+# Clauses read their annotations when the program runs.
+# ruff: noqa: TC001
+
 from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, PlainSerializer, PlainValidator, Tag, WithJsonSchema
 
+from fairclock.clauses.clause import Clause, tag
+from fairclock.clauses.fields import Currency, PositiveCount, PositiveNumber, Text, refuse
+from fairclock.clauses.suggestions import one_of
 from fairclock.model import Clock
-from sla.contracts.clauses import Clause, tag
-from sla.contracts.fields import (
-    Currency,
-    Duration,
-    Percentile,
-    PositiveCount,
-    PositiveNumber,
-    Statistic,
-    Target,
-    Text,
-    refuse,
-)
-from sla.contracts.suggestions import one_of
+from sla.contracts.fields import Duration, Percentile, Statistic, Target
 from sla.contracts.where import DuringClause, Where
 
 Kind = Literal["latency", "availability", "rate", "cost"]

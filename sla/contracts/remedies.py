@@ -1,5 +1,8 @@
 """Own the clauses about what is left out and what is paid back: exclusions, quality, credits."""
 
+# Clauses read their annotations when the program runs.
+# ruff: noqa: TC001
+
 from __future__ import annotations
 
 import re
@@ -7,25 +10,16 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from sla.contracts.clauses import Clause
-from sla.contracts.fields import (
-    Duration,
-    Flag,
-    Number,
-    OutcomeName,
-    Percent,
-    PositiveNumber,
-    Target,
-    Text,
-    refuse,
-)
-from sla.contracts.quantities import (
+from fairclock.clauses.clause import Clause
+from fairclock.clauses.fields import Flag, Number, Percent, PositiveNumber, Text, refuse
+from fairclock.clauses.quantities import (
     QuantityError,
     read_duration_us,
     read_percent,
     write_duration,
     write_percent,
 )
+from sla.contracts.fields import Duration, OutcomeName, Target
 
 _AFTER_MONTH = re.compile(r"([0-9]{1,3}) (workday|day|week|month)s? after month end")
 

@@ -1,25 +1,24 @@
-"""Own what the clauses' own checks say, turned into problems with paths and suggestions."""
+"""Own what the contract's clauses' own checks say, turned into problems with paths and suggestions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from fairclock.clauses.problems import Path, Problem, found_text
+from fairclock.clauses.suggestions import closest, listed, one_of
+from fairclock.clauses.validation import Guide, without_echoes
 from sla.contracts.calendar import CalendarClause, PeriodRule
 from sla.contracts.clause_examples import example_for
-from sla.contracts.clauses import TAG_MARK, Clause
 from sla.contracts.consistency.answers import open_question
 from sla.contracts.contract import Contract
-from sla.contracts.fields import PROBLEM
 from sla.contracts.objectives import FORMULAS, KINDS, TAGGED
-from sla.contracts.problems import Path, Problem, found_text
-from sla.contracts.suggestions import closest, listed, one_of
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from sla.contracts.source import Tree
+    from fairclock.clauses.source import Tree
 
 ASKED = frozenset(
     {
@@ -37,9 +36,8 @@ def validate(tree: Tree) -> tuple[Contract | None, list[Problem]]:
     try:
         return Contract.model_validate(tree), []
     except ValidationError as errors:
-        found = [_problem(error) for error in errors.errors(include_url=False) if not _is_echo(error)]
-        meant = {problem.meant for problem in found}
-        return None, [problem for problem in found if not (problem.missing and problem.path in meant)]
+        found = [GUIDE.problem(error) for error in errors.errors(include_url=False) if not _is_echo(error)]
+        return None, without_echoes(found)
 
 
 def _is_echo(error: ErrorDetails) -> bool:
@@ -57,58 +55,8 @@ def words_of(path: Path) -> tuple[str, ...]:
     return tuple(step for step in path if isinstance(step, str))
 
 
-def _problem(error: ErrorDetails) -> Problem:
-    path = tuple(step for step in error["loc"] if not str(step).startswith(TAG_MARK))
-    kind = error["type"]
-    if kind == "missing":
-        return _missing(path)
-    if kind == "extra_forbidden":
-        return _unknown(path, _model_at(error["loc"][:-1]))
-    of_kind = _BY_TYPE.get(kind, _not_of_shape)
-    return of_kind(path, error)
-
-
-def _of_value(path: Path, error: ErrorDetails) -> Problem:
-    found, context = found_text(error["input"]), error["ctx"]
-    return Problem(path=path, problem=context["problem"], found=found, remedy=context["remedy"])
-
-
-def _empty(path: Path, error: ErrorDetails) -> Problem:
-    del error
-    return Problem(path=path, problem="is an empty list", remedy=_write(path))
-
-
-def _not_of_shape(path: Path, error: ErrorDetails) -> Problem:
-    shape = "a list" if error["type"] == "tuple_type" else "a mapping of keys and values"
-    found = found_text(error["input"])
-    return Problem(path=path, problem=f"is not {shape}", found=found, remedy=_write(path))
-
-
-def _write(path: Path) -> str:
-    example = example_for(path)
-    return f"write {example}" if example else "see docs/contract-reference.md"
-
-
-def _missing(path: Path) -> Problem:
-    asked = words_of(path) in ASKED
-    if asked:
-        return open_question(path)
-    return Problem(path=path, problem="is missing", remedy=_write(path), missing=True)
-
-
-def _unknown(path: Path, model: type[BaseModel] | None) -> Problem:
-    known = [] if model is None else keys_of(model)
-    near = closest(str(path[-1]), known)
-    remedy = f"did you mean {near}?" if near else f"the keys here are {listed(known, 'and')}"
-    meant = (*path[:-1], near) if near else None
-    return Problem(path=path, problem="is not a key of this clause", remedy=remedy, unknown=True, meant=meant)
-
-
-def _not_a_choice(path: Path, error: ErrorDetails) -> Problem:
-    choices = error["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-    value = error["input"]
-    remedy = one_of(value, choices) if isinstance(value, str) else f"write {listed(choices)}"
-    return Problem(path=path, problem="is none of its choices", found=found_text(value), remedy=remedy)
+def _asked(path: Path) -> Problem | None:
+    return open_question(path) if words_of(path) in ASKED else None
 
 
 def _no_kind(path: Path, error: ErrorDetails) -> Problem:
@@ -138,11 +86,11 @@ def _no_formula(path: Path, error: ErrorDetails) -> Problem:
             path=path,
             problem="is not a mapping of keys and values",
             found=found_text(value),
-            remedy=_write(path),
+            remedy=GUIDE.write(path),
         )
     inner = (*path, "formula")
     if "formula" not in value:
-        return Problem(path=inner, problem="is missing", remedy=_write(inner))
+        return Problem(path=inner, problem="is missing", remedy=GUIDE.write(inner))
     formula = value["formula"]
     return Problem(
         path=inner,
@@ -152,42 +100,12 @@ def _no_formula(path: Path, error: ErrorDetails) -> Problem:
     )
 
 
-_BY_TYPE = {
-    PROBLEM: _of_value,
-    "literal_error": _not_a_choice,
-    "no_kind": _no_kind,
-    "no_formula": _no_formula,
-    "too_short": _empty,
-}
-
-
-def keys_of(model: type[BaseModel]) -> list[str]:
-    """Return the keys that a clause has in the file."""
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _model_at(steps: Path) -> type[BaseModel] | None:
-    """Return the clause that holds the key at the end of an error's place."""
-    model: type[BaseModel] | None = Contract
-    for step in steps:
-        if step in TAGGED:
-            model = TAGGED[str(step)]
-        elif isinstance(step, str) and model is not None:
-            model = _model_of_key(model, step)
-    return model
-
-
-def _model_of_key(model: type[BaseModel], key: str) -> type[BaseModel] | None:
-    for name, field in model.model_fields.items():
-        if (field.alias or name) == key:
-            return next(_models_in(field.annotation), None)
-    if model is CalendarClause:
-        return PeriodRule
-    return None
-
-
-def _models_in(annotation: Any) -> Any:
-    if isinstance(annotation, type) and issubclass(annotation, Clause):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models_in(argument)
+GUIDE = Guide(
+    model=Contract,
+    example=example_for,
+    reference="docs/contract-reference.md",
+    tagged=TAGGED,
+    free_keys={CalendarClause: PeriodRule},
+    open_question=_asked,
+    others={"no_kind": _no_kind, "no_formula": _no_formula},
+)

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from sla.contracts.clauses import Clause
-from sla.contracts.fields import Count, Flag, Text, refuse
+from fairclock.clauses.clause import Clause
+from fairclock.clauses.fields import Count, Flag, Text, refuse
 
 LENGTH_CLASSES: dict[str, dict[str, str]] = {
     "short": {"below": "512"},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from fairclock.clauses.quantities import write_duration
 from sla.contracts.objectives import (
     AvailabilityObjective,
     Downtime,
@@ -15,7 +16,6 @@ from sla.contracts.objectives import (
     MeanIntervalError,
     RateObjective,
 )
-from sla.contracts.quantities import write_duration
 from sla.contracts.showing import clauses_of
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import fairclock.clauses
 import sla.contracts
 from fairclock.errors import ContractError
 from sla.contracts import lint, lint_examination, require_lintable
@@ -312,7 +313,8 @@ def test_problems_and_findings_are_reported_together_and_nothing_is_invented(cha
 
 def _phrases():
     """Every constant phrase that validation can say: problems and remedies in the sources."""
-    for file in sorted(Path(sla.contracts.__file__).parent.rglob("*.py")):
+    folders = [Path(package.__file__).parent for package in (sla.contracts, fairclock.clauses)]
+    for file in sorted(file for folder in folders for file in folder.rglob("*.py")):
         if "lint" in file.parts:
             continue
         for node in ast.walk(ast.parse(file.read_text())):
@@ -321,7 +323,7 @@ def _phrases():
             name = getattr(node.func, "id", "")
             said = [word.value for word in node.keywords if word.arg in {"problem", "remedy"}]
             said += node.args if name in {"QuantityError", "refuse"} else []
-            said += node.args[1:3] if name == "_matching" else []
+            said += node.args[1:3] if name == "matching" else []
             for value in said:
                 texts = [value, *([value.body, value.orelse] if isinstance(value, ast.IfExp) else [])]
                 yield from (

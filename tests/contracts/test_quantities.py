@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sla.contracts.quantities import (
+from fairclock.clauses.quantities import (
     QuantityError,
     decimal_text,
     read_count,

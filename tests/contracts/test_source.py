@@ -4,9 +4,10 @@ import time
 
 import pytest
 
+from fairclock.clauses.source import LARGEST_FILE_BYTES, read_source
 from fairclock.errors import ContractError
 from sla.contracts import load_contract, parse_contract
-from sla.contracts.source import LARGEST_FILE_BYTES, read_source
+from sla.contracts.clause_examples import CONTRACT_FILE
 from tests.contracts.factories import contract_text, good_contract
 
 
@@ -29,23 +30,23 @@ from tests.contracts.factories import contract_text, good_contract
     ],
 )
 def test_a_scalar_stays_the_text_it_was_written_as(yaml, value):
-    assert read_source(f"key: {yaml}".encode()).tree == {"key": value}
+    assert read_source(f"key: {yaml}".encode(), CONTRACT_FILE).tree == {"key": value}
 
 
 @pytest.mark.parametrize("yaml", ["", "~", "null", "NULL"])
 def test_nothing_is_a_problem_and_not_a_text(yaml):
-    source = read_source(f"key: {yaml}".encode())
+    source = read_source(f"key: {yaml}".encode(), CONTRACT_FILE)
     assert source.tree == {"key": None}
     assert [problem.problem for problem in source.problems] == ["has no value"]
 
 
 def test_a_key_that_is_written_twice_is_reported_with_both_lines():
-    (problem,) = read_source(b"a: 1\nb: {c: 1,\n    c: 2}\n").problems
+    (problem,) = read_source(b"a: 1\nb: {c: 1,\n    c: 2}\n", CONTRACT_FILE).problems
     assert (problem.path, problem.found) == (("b", "c"), "lines 2 and 3")
 
 
 def test_lines_are_known_for_every_place():
-    source = read_source(b"a: 1\nlist:\n  - x: 1\n    y: 2\n  - z\n")
+    source = read_source(b"a: 1\nlist:\n  - x: 1\n    y: 2\n  - z\n", CONTRACT_FILE)
     assert source.line_of(("list", 0, "y")) == 4
     assert source.line_of(("list", 1)) == 5
     assert source.line_of(("list", 1, "absent")) == 5
@@ -53,7 +54,7 @@ def test_lines_are_known_for_every_place():
 
 
 def test_an_alias_means_what_its_anchor_says():
-    assert read_source(b"a: &x [1, 2]\nb: *x\n").tree == {"a": ("1", "2"), "b": ("1", "2")}
+    assert read_source(b"a: &x [1, 2]\nb: *x\n", CONTRACT_FILE).tree == {"a": ("1", "2"), "b": ("1", "2")}
 
 
 def test_aliases_that_multiply_are_refused_at_once():

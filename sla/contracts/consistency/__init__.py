@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sla.contracts.consistency import answers, calendars, frames, objectives, repayments
 
 if TYPE_CHECKING:
-    from sla.contracts.problems import Problem
-    from sla.contracts.source import Tree
+    from fairclock.clauses.problems import Problem
+    from fairclock.clauses.source import Tree
 
 _RULES = (*frames.RULES, *calendars.RULES, *objectives.RULES, *answers.RULES, *repayments.RULES)
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from fairclock.clauses.problems import Path, Problem
 from fairclock.model import ENGINE_CLOCKS
 from sla.contracts.clause_examples import example_for
 from sla.contracts.consistency.tree import at, items_at, mapping_at, text_at
-from sla.contracts.problems import Path, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sla.contracts.source import Tree
+    from fairclock.clauses.source import Tree
 
 _INTERVAL_FORMULAS = frozenset({"downtime", "mean_interval_error"})
 _MEASURED_CONDITIONS = frozenset({"prompt_tokens", "completion_tokens", "stream", "inference_mode"})

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairclock.clauses.problems import Problem
+from fairclock.clauses.quantities import MINUTES_PER_DAY, read_time_of_day
+from fairclock.clauses.suggestions import closest
 from sla.calendars.holidays import calendar_exists, country_codes, moves_workdays
 from sla.contracts.consistency.tree import items_at, mapping_at, quantity_at, text_at
-from sla.contracts.problems import Problem
-from sla.contracts.quantities import MINUTES_PER_DAY, read_time_of_day
-from sla.contracts.suggestions import closest
 from sla.contracts.where import PERIOD_NAME, RESERVED_PERIOD_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sla.contracts.source import Tree
+    from fairclock.clauses.source import Tree
 
 OWN_KEYS = frozenset({"holidays", "makeup_workdays"})
 

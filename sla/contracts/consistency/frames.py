@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairclock.clauses.problems import Path, Problem
+from fairclock.clauses.quantities import read_count, read_date, read_duration_us
 from sla.contracts.consistency.tree import at, items_at, mapping_at, quantity_at, text_at
-from sla.contracts.problems import Path, Problem
-from sla.contracts.quantities import read_count, read_date, read_duration_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sla.contracts.source import Tree
+    from fairclock.clauses.source import Tree
 
 _HIGHEST_STATUS = 599
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import PydanticCustomError
 
+from fairclock.clauses.problems import Path, Problem
+from fairclock.clauses.quantities import read_count, read_duration_us
+from fairclock.clauses.suggestions import closest, listed
 from sla.contracts.consistency.calendars import period_names
 from sla.contracts.consistency.tree import at, items_at, mapping_at, quantity_at, text_at, texts_at
 from sla.contracts.objectives import KINDS
-from sla.contracts.problems import Path, Problem
-from sla.contracts.quantities import read_count, read_duration_us
-from sla.contracts.suggestions import closest, listed
 from sla.contracts.where import read_during
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sla.contracts.source import Tree
+    from fairclock.clauses.source import Tree
 
 _SHORTEST_INTERVAL_US = 1_000_000
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairclock.clauses.problems import Problem
+from fairclock.clauses.suggestions import closest, listed
 from sla.contracts.consistency.tree import items_at, text_at
-from sla.contracts.problems import Problem
-from sla.contracts.suggestions import closest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sla.contracts.source import Tree
+    from fairclock.clauses.source import Tree
 
 
 def tiers_name_objectives(tree: Tree) -> Iterator[Problem]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from sla.contracts.quantities import QuantityError
+from fairclock.clauses.quantities import QuantityError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sla.contracts.problems import Path
-    from sla.contracts.source import Tree
+    from fairclock.clauses.problems import Path
+    from fairclock.clauses.source import Tree
 
 T = TypeVar("T")
 

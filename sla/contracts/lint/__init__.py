@@ -12,9 +12,9 @@ from sla.contracts.lint.repair import stand_in
 from sla.contracts.lint.wording import chinese, in_both
 
 if TYPE_CHECKING:
+    from fairclock.clauses.problems import Path, Problem
     from sla.contracts.contract import Contract
     from sla.contracts.loading import Examination
-    from sla.contracts.problems import Path, Problem
 
 _RULES = (*promises.RULES, *numbers.RULES, *terms.RULES, *payments.RULES)
 

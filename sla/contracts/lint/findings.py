@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from sla.contracts.problems import path_text
+from fairclock.clauses.problems import path_text
 
 if TYPE_CHECKING:
-    from sla.contracts.problems import Path
+    from fairclock.clauses.problems import Path
 
 Severity = Literal["error", "warning"]
 SEVERITIES = {"error": {"en": "error", "zh": "错误"}, "warning": {"en": "warning", "zh": "警告"}}

@@ -5,16 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from fairclock.clauses.quantities import decimal_text, write_duration
 from fairclock.model import Clock
 from sla.contracts.lint.findings import Finding, Wording, write
 from sla.contracts.objectives import LatencyObjective
-from sla.contracts.quantities import decimal_text, write_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairclock.clauses.problems import Path
     from sla.contracts.contract import Contract
-    from sla.contracts.problems import Path
 
 GATEWAY_RESOLUTION_US = 1_000
 """nginx writes its times in whole milliseconds."""

@@ -6,15 +6,15 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from fairclock.clauses.quantities import write_percent
 from sla.contracts.lint.findings import Finding, Wording, write
 from sla.contracts.objectives import AvailabilityObjective
-from sla.contracts.quantities import write_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairclock.clauses.problems import Path
     from sla.contracts.contract import Contract
-    from sla.contracts.problems import Path
     from sla.contracts.remedies import AfterMonthEnd, Credits, CreditTier
 
 LATE_DATA_DAYS = 7

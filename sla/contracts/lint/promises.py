@@ -17,8 +17,8 @@ from sla.contracts.objectives import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairclock.clauses.problems import Path
     from sla.contracts.contract import Contract
-    from sla.contracts.problems import Path
 
 _PARTIAL_CLOCKS = (Clock.INFERENCE, Clock.EXCLUDING_QUEUE)
 _CAPS = {

@@ -9,17 +9,17 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
-from sla.contracts.clause_examples import example_for
+from fairclock.clauses.source import read_source
+from sla.contracts.clause_examples import CONTRACT_FILE, example_for
 from sla.contracts.consistency import inconsistencies
-from sla.contracts.source import read_source
 from sla.contracts.validation import validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairclock.clauses.problems import Path, Problem
+    from fairclock.clauses.source import Tree
     from sla.contracts.contract import Contract
-    from sla.contracts.problems import Path, Problem
-    from sla.contracts.source import Tree
 
 _MOST_ROUNDS = 6
 
@@ -55,7 +55,9 @@ def _replacement(path: Path) -> Tree:
     clause = example_for(path)
     if clause is None or isinstance(path[-1], int):
         return None
-    example = read_source(clause.encode()).tree if ": " in clause and clause[0] not in "[{" else None
+    example = (
+        read_source(clause.encode(), CONTRACT_FILE).tree if ": " in clause and clause[0] not in "[{" else None
+    )
     return example.get(str(path[-1])) if isinstance(example, dict) else None
 
 

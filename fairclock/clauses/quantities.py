@@ -66,7 +66,7 @@ def _duration_remedy(text: str) -> str:
 
 
 def write_duration(microseconds: int) -> str:
-    """Write a duration as contracts do: whole weeks and more in days, else hours, minutes, seconds or milliseconds."""
+    """Write a duration as files do: whole weeks and more in days, else hours, minutes, seconds or milliseconds."""
     for unit, least in _WRITTEN:
         if microseconds >= least and microseconds % MICROSECONDS[unit] == 0:
             return f"{microseconds // MICROSECONDS[unit]}{unit}"

@@ -1,4 +1,4 @@
-"""Own what every clause of a contract shares: it is strict, closed to unknown keys, and never changes."""
+"""Own what every clause of a file shares: it is strict, closed to unknown keys, and never changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Clause(BaseModel):
-    """A part of the contract file; its keys are the file's keys."""
+    """A part of the file; its keys are the file's keys."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, arbitrary_types_allowed=True)
 

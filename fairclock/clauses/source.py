@@ -1,4 +1,4 @@
-"""Own how a contract's file becomes a tree of texts with line numbers.
+"""Own how a file of clauses becomes a tree of texts with line numbers.
 
 Every scalar stays the text it was written as: YAML's own guesses (``no`` is false, ``09:30`` is 570, ``1.10`` is
 1.1) never happen. Aliases are followed within bounds; tags, keys that repeat and keys that are no text are
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import yaml
 
-from sla.contracts.problems import Path, Problem
+from fairclock.clauses.problems import Path, Problem
 
 Tree: TypeAlias = "dict[str, Tree] | tuple[Tree, ...] | str | None"
 
@@ -38,6 +38,15 @@ class Source:
         return self.lines[path] if path else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileKind:
+    """What a file is said to be, in words: ``contract``, where one is shown, and how one begins."""
+
+    name: str
+    example: str
+    begins: str
+
+
 class Unreadable(ValueError):  # noqa: N818
     """Bytes that are no YAML document; the message says why, `line` where it is known."""
 
@@ -48,28 +57,34 @@ class Unreadable(ValueError):  # noqa: N818
         self.remedy = remedy
         super().__init__(problem)
 
+    def sentence(self) -> str:
+        """Return ``problem (found); remedy``."""
+        found = f" ({self.found})" if self.found else ""
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"{self.problem}{found}{remedy}"
 
-def read_source(content: bytes) -> Source:
+
+def read_source(content: bytes, kind: FileKind) -> Source:
     """Turn a file's bytes into a tree of texts; Unreadable if they are no YAML mapping."""
-    node = _compose(_decode(content))
+    node = _compose(_decode(content, kind))
     if node is None:
-        raise Unreadable("the file is empty", remedy="see examples/contracts/basic.yaml for a contract")
+        raise Unreadable("the file is empty", remedy=f"see {kind.example} for a {kind.name}")
     if not isinstance(node, yaml.MappingNode):
         raise Unreadable(
-            "this is not a contract: it does not consist of keys and values",
-            remedy="begin with apiVersion: fairclock/v1 and kind: Contract",
+            f"this is not a {kind.name}: it does not consist of keys and values",
+            remedy=f"begin with {kind.begins}",
         )
     source = Source()
     _Builder(source).build(node)
     return source
 
 
-def _decode(content: bytes) -> str:
+def _decode(content: bytes, kind: FileKind) -> str:
     if len(content) > LARGEST_FILE_BYTES:
         raise Unreadable(
-            "the file is too large for a contract",
+            f"the file is too large for a {kind.name}",
             found=f"{len(content)} bytes",
-            remedy=f"a contract has at most {LARGEST_FILE_BYTES} bytes",
+            remedy=f"a {kind.name} has at most {LARGEST_FILE_BYTES} bytes",
         )
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise Unreadable("the file is UTF-16", remedy="save it as UTF-8")

@@ -1,4 +1,4 @@
-"""Own what a problem of a contract file looks like: where, what, found what, and what to write instead."""
+"""Own what a problem of a file of clauses looks like: where, what, found what, and what to write instead."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _LONGEST_FOUND = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that keeps a file from being a contract."""
+    """One thing that keeps a file from being what it is said to be."""
 
     path: Path
     problem: str
     found: str | None = None
     remedy: str
     asked: bool = False
-    """Whether it is a question that the contract leaves unanswered, rather than a mistake in its form."""
+    """Whether it is a question that the file leaves unanswered, rather than a mistake in its form."""
     missing: bool = False
     """Whether it is about a key that is not there."""
     unknown: bool = False
