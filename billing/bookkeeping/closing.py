@@ -1,0 +1,141 @@
+"""Own the close of a month: its adjustments, its state, and the number of its statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from billing.bookkeeping.books import Books, drafts_of, known_states, post
+from billing.bookkeeping.rating import adjustments
+from billing.ledger import Draft, EntryKind, PeriodState, write_exact
+from billing.ledger.periods import STATE, may_be_final_from
+from fairclock.errors import UsageError
+from fairclock.model import utc_text
+from fairclock.store.ledger import EntryChoice
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime, timedelta
+
+    from billing.bookkeeping.rating import Prices
+    from billing.ledger import Entry, Months
+    from fairclock.store import Store
+
+NUMBER = "number"
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """What becomes of which month: `state` is draft or final; `grace` is how long late rows may come before it is final.
+
+    tenants: None for every tenant with entries in it.
+    """
+
+    month: str
+    state: PeriodState
+    grace: timedelta
+    tenants: tuple[str, ...] | None = None
+
+
+def close(
+    store: Store, closing: Closing, *, prices: Prices, months: Months, now: datetime, currency: str
+) -> list[Entry]:
+    """Close a month and return what was added; nothing where it is closed so already.
+
+    Raises UsageError for a month that has not ended, that late rows may still come for, or that follows one that is not final.
+    """
+    month = months.interval(closing.month)
+    if now < month.end:
+        raise UsageError(
+            f"month {closing.month}",
+            "has not ended",
+            found=f"it ends {utc_text(month.end)}",
+            remedy="close it then",
+        )
+    final_from = may_be_final_from(month, closing.grace)
+    if closing.state is PeriodState.FINAL and now < final_from:
+        raise UsageError(
+            f"month {closing.month}",
+            "late rows may still come",
+            found=f"it can be final from {utc_text(final_from)}",
+            remedy="close it as a draft, and make it final then",
+        )
+
+    def plan(books: Books) -> list[Draft]:
+        known = known_states(store, books)
+        drafts: list[Draft] = []
+        for tenant in _tenants(store, books, closing):
+            if known.get(tenant, {}).get(closing.month) is PeriodState.FINAL:
+                continue
+            if closing.state is PeriodState.FINAL:
+                _require_earlier_final(store, books, tenant, closing.month, known.get(tenant, {}))
+            made = adjustments(
+                store, books, tenant, closing.month, planned=(), known=known, prices=prices, months=months
+            )
+            total, numbers = _total(store, books, tenant, closing.month, made), _numbers(store, books, tenant)
+            drafts += made
+            for state in _steps(known.get(tenant, {}).get(closing.month, PeriodState.OPEN), closing.state):
+                facts = {STATE: str(state), "final_from": utc_text(final_from), **total}
+                if state is PeriodState.FINAL:
+                    facts[NUMBER] = str(numbers + 1)
+                drafts.append(
+                    Draft(
+                        kind=EntryKind.CLOSE,
+                        tenant=tenant,
+                        start=month.start,
+                        end=month.end,
+                        period=closing.month,
+                        about=closing.month,
+                        currency=currency,
+                        subject=str(state),
+                        facts=facts,
+                    )
+                )
+        return drafts
+
+    return post(store, plan)
+
+
+def _steps(now: PeriodState, wanted: PeriodState) -> list[PeriodState]:
+    order = list(PeriodState)
+    return order[order.index(now) + 1 : order.index(wanted) + 1]
+
+
+def _tenants(store: Store, books: Books, closing: Closing) -> list[str]:
+    if closing.tenants is not None:
+        return list(closing.tenants)
+    return sorted(drafts_of(store, books, EntryChoice(period=(closing.month,))))
+
+
+def _require_earlier_final(
+    store: Store, books: Books, tenant: str, label: str, known: Mapping[str, PeriodState]
+) -> None:
+    """Refuse to make a month final before those it follows: what is late for them would have no month to go to."""
+    booked = {
+        draft.period for _, draft in drafts_of(store, books, EntryChoice(tenants=(tenant,))).get(tenant, ())
+    }
+    open_ = sorted(each for each in booked if each < label and known.get(each) is not PeriodState.FINAL)
+    if open_:
+        raise UsageError(
+            f"month {label}",
+            f"follows one of {tenant} that is not final",
+            found=", ".join(open_),
+            remedy=f"close {open_[0]} first",
+        )
+
+
+def _total(store: Store, books: Books, tenant: str, label: str, made: Sequence[Draft]) -> dict[str, str]:
+    """Return what the month's entries sum up to, by currency."""
+    found = drafts_of(store, books, EntryChoice(tenants=(tenant,), period=(label,))).get(tenant, ())
+    sums: dict[str, Fraction] = {}
+    for draft in (*(draft for _, draft in found), *(each for each in made if each.period == label)):
+        if draft.kind is not EntryKind.CLOSE:
+            sums[draft.currency] = sums.get(draft.currency, _ZERO) + draft.amount
+    return {f"total_{currency}": write_exact(amount) for currency, amount in sorted(sums.items())}
+
+
+def _numbers(store: Store, books: Books, tenant: str) -> int:
+    closes = drafts_of(store, books, EntryChoice(tenants=(tenant,), kinds=("close",))).get(tenant, ())
+    return sum(draft.facts[STATE] == PeriodState.FINAL for _, draft in closes)
