@@ -21,6 +21,7 @@ from billing.ledger import (
     settle,
     states,
 )
+from billing.ledger.entries import chained
 from fairclock.errors import StoreError
 from fairclock.store.ledger import (
     EntryChoice,
@@ -76,17 +77,24 @@ def drafts_of(store: Store, books: Books, choice: EntryChoice) -> dict[str, list
     """
     found: dict[str, list[tuple[int, Draft]]] = {}
     for row in entry_rows(store, books.as_of, replace(choice, beside=books.beside)):
-        try:
-            entry = read_entry(row["body"], row["previous"])
-        except UnreadableEntryError as error:
-            raise StoreError(
-                f"the ledger of {row['tenant']}, entry {row['sequence']}",
-                "is not what was written",
-                found=str(error),
-                remedy="run fairclock ledger verify",
-            ) from error
+        entry = _entry(row)
         found.setdefault(row["tenant"], []).append((entry.sequence, entry.draft))
     return found
+
+
+def _entry(row: Mapping[str, Any]) -> Entry:
+    problem = "its bytes do not give its hash"
+    if chained(row["previous"], row["body"]) == row["hash"]:
+        try:
+            return read_entry(row["body"], row["previous"])
+        except UnreadableEntryError as error:
+            problem = str(error)
+    raise StoreError(
+        f"the ledger of {row['tenant']}, entry {row['sequence']}",
+        "is not what was written",
+        found=problem,
+        remedy="run fairclock ledger verify",
+    )
 
 
 def known_states(store: Store, books: Books) -> dict[str, dict[str, PeriodState]]:
