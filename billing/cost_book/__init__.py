@@ -1,0 +1,1 @@
+"""The cost book: what the machines' time costs, divided among those who used it, without a remainder."""

@@ -1,0 +1,219 @@
+"""Own the timelines of engines: what ran on which engine from when to when, whose it was, and how its GPUs' time is divided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from fairclock.model import Interval, from_us, to_us
+from fairclock.store.engine_rows import engine_parameters, engine_rows
+from fairclock.store.query import Query, sql_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from fairclock.store import Store
+
+Division: TypeAlias = Literal["equal", "tokens", "per_slot"]
+
+QUANTA = 1 << 40
+"""Into how many parts the sweep divides a picosecond."""
+
+_HOUR_US = 3_600_000_000
+_DAY_US = 24 * _HOUR_US
+_MARGIN_US = 600_000_000  # how far an engine row may lie from its request's hour
+_POSSIBLE = (
+    "queue_us >= 0 AND prefill_us >= 0 AND decode_us >= 0 AND end_to_end_us - queue_us - prefill_us - decode_us >= -2000"
+    f" AND end_to_end_us <= {_DAY_US}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """An engine on its machine, for as long as that was its own: ``[from_us, to_us)``.
+
+    numerator, denominator: how many GPUs. slots: how many sequences run at most.
+    """
+
+    engine: str
+    numerator: int
+    denominator: int = 1
+    slots: int = 1
+    from_us: int = 0
+    to_us: int = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """What is swept and how: lanes in order of their engines, and the edges between which shares are summed.
+
+    ceiling_picoseconds: what one request gets at most; the rest is nobody's.
+    upstreams: which engine answers behind an address that the gateway logs. owns_left: whether a request that left no
+    row at its engine (see ``left_requests.sql``) gets its share, else nobody does.
+    """
+
+    lanes: tuple[Lane, ...]
+    edges_us: tuple[int, ...]
+    division: Division = "equal"
+    ceiling_picoseconds: int | None = None
+    upstreams: tuple[tuple[str, str], ...] = ()
+    owns_left: bool = False
+
+    def parameters(self) -> dict[str, object]:
+        """Return the parameters of ``timeline_pieces.sql`` and ``sweep.sql``; ValueError for lanes out of order."""
+        names = [engine for engine, _ in groupby(lane.engine for lane in self.lanes)]
+        if len(set(names)) != len(names):
+            raise ValueError("the lanes of one engine have to follow each other")
+        counts = [sum(lane.engine == name for lane in self.lanes) for name in names]
+        return {
+            "engine_names": names,
+            "engine_first_lanes": [1 + sum(counts[:index]) for index in range(len(counts))],
+            "engine_lanes": counts,
+            "lane_from_us": [lane.from_us for lane in self.lanes],
+            "lane_to_us": [lane.to_us for lane in self.lanes],
+            "lane_numerators": [lane.numerator for lane in self.lanes],
+            "lane_denominators": [lane.denominator for lane in self.lanes],
+            "lane_slots": [lane.slots for lane in self.lanes],
+            "edges_us": list(self.edges_us[:-1]),
+            "next_edges_us": list(self.edges_us[1:]),
+            "by_weight": int(self.division == "tokens"),
+            "by_slot": int(self.division == "per_slot"),
+        }
+
+
+def hour_edges(window: Interval, cuts: Sequence[datetime] = ()) -> tuple[int, ...]:
+    """Return the edges (µs) of the hours that `window` touches, and of `cuts` within them."""
+    first, last = to_us(window.start) // _HOUR_US * _HOUR_US, -(-to_us(window.end) // _HOUR_US) * _HOUR_US
+    inner = (each for each in map(to_us, cuts) if first < each < last)
+    return tuple(sorted({*range(first, last + 1, _HOUR_US), *inner}))
+
+
+def earliest_us(store: Store, window: Interval, as_of: datetime) -> int:
+    """Return when (µs) the first of all that ran within `window` came to its engine or gateway.
+
+    What ran into the window from before it is looked for a day back.
+    """
+    start_us = to_us(window.start)
+    found = [store.rows(query)[0] for query in _ran_into(start_us, to_us(as_of))]
+    return min([start_us, *(int(earliest) for earliest, count in found if count)])
+
+
+def _ran_into(start_us: int, as_of_us: int) -> list[Query]:
+    """Return the queries for (earliest µs, how many) of the day's raw rows that end after `start_us`; copies count too."""
+    return [
+        Query(
+            sql=f"SELECT min(toUnixTimestamp64Micro({begun})), count() FROM {table}"
+            f" WHERE {begun} >= fromUnixTimestamp64Micro({{engine_from_us:Int64}}, 'UTC')"
+            f" AND {begun} < fromUnixTimestamp64Micro({{engine_to_us:Int64}}, 'UTC') AND first_wins >= {{as_of_wins:UInt64}}"
+            f" AND toUnixTimestamp64Micro({begun}) + {length} > {{engine_to_us:Int64}} AND {condition}",
+            parameters=engine_parameters(max(start_us - _DAY_US, 0), start_us, as_of_us),
+        )
+        for table, begun, length, condition in (
+            ("engine_requests", "arrived_at", "end_to_end_us", _POSSIBLE),
+            ("gateway_requests", "received_at", "responded_us", "outcome IN ('client_aborted', 'timeout')"),
+        )
+    ]
+
+
+def timeline(store: Store, window: Interval, as_of: datetime, sweep: Sweep) -> Query:
+    """Return the query for all that ran within `window` on any engine, and whose it was, as known at `as_of`."""
+    first_us, last_us = earliest_us(store, window, as_of), to_us(window.end)
+    rows = engine_rows(store, from_us=first_us, to_us=last_us, as_of_us=to_us(as_of))
+    around = Interval(start=from_us(max(first_us - _MARGIN_US, 0)), end=from_us(last_us + _MARGIN_US))
+    joined = store.requests_as_of(around, as_of)
+    sql = sql_file("engine_timeline").replace("FROM engine_rows", f"FROM ({rows.sql})")
+    parameters = {**rows.parameters, **joined.parameters}
+    if sweep.upstreams:
+        sql = f"SELECT * FROM ({sql}) UNION ALL SELECT * FROM ({sql_file('left_requests')})"
+        parameters |= {
+            "upstreams": [address for address, _ in sweep.upstreams],
+            "upstream_engines": [engine for _, engine in sweep.upstreams],
+            "owns_left": int(sweep.owns_left),
+        }
+    return Query(sql=sql.replace("FROM joined", f"FROM ({joined.sql})"), parameters=parameters)
+
+
+def pieces(ran: Query, sweep: Sweep) -> Query:
+    """Return the query for what `ran` (as `timeline` has it), cut into lanes and pieces of time."""
+    return Query(
+        sql=sql_file("timeline_pieces").replace("FROM timeline", f"FROM ({ran.sql})"),
+        parameters={**ran.parameters, **sweep.parameters()},
+    )
+
+
+def shares(ran: Query, sweep: Sweep) -> Query:
+    """Return the query for the share of each sequence of `ran` in each piece.
+
+    Columns: lane (from 1), piece_us, row_id, tenant, picoseconds, over (beyond the ceiling, nobody's), busy_us, free, rest.
+    """
+    cut = pieces(ran, sweep)
+    swept = sql_file("sweep").replace("FROM pieces", f"FROM ({cut.sql})")
+    if sweep.ceiling_picoseconds is None:
+        sql = f"SELECT lane, piece_us, row_id, tenant, picoseconds, toInt64(0) AS over, busy_us, free, rest FROM ({swept})"
+        return Query(sql=sql, parameters=cut.parameters)
+    so_far = (
+        "sum(toInt128(share)) OVER (PARTITION BY row_id ORDER BY piece_us ASC, lane ASC, share ASC"
+        " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+    )
+    sql = (
+        "SELECT lane, piece_us, row_id, tenant, share - over AS picoseconds, over, busy_us, free, rest FROM ("
+        "SELECT *, if(row_id = 0, 0, toInt64(least(share, greatest(total - {ceiling:Int128}, 0)))) AS over FROM ("
+        f"SELECT lane, piece_us, row_id, tenant, picoseconds AS share, busy_us, free, rest, {so_far} AS total FROM ({swept})))"
+    )
+    return Query(sql=sql, parameters={**cut.parameters, "ceiling": sweep.ceiling_picoseconds})
+
+
+def lane_totals(ran: Query, sweep: Sweep) -> Query:
+    """Return the query for (lane, piece_us, owned, tenant, picoseconds, over, busy_us, free, rest) of all that `ran`.
+
+    One row for each tenant in each lane and piece; owned is 0 for what is nobody's, whose tenant is "".
+    """
+    each = shares(ran, sweep)
+    sums = ", ".join(f"sum(toInt128({name}))" for name in ("picoseconds", "over", "busy_us", "free", "rest"))
+    return Query(
+        sql=f"SELECT lane, piece_us, row_id != 0 AS owned, tenant, {sums} FROM ({each.sql}) GROUP BY ALL ORDER BY ALL",
+        parameters=each.parameters,
+    )
+
+
+def kv_totals(ran: Query, sweep: Sweep) -> Query:
+    """Return the query for (lane, piece_us, owned, tenant, peak_kv_tokens, kv_token_us) of all that `ran`."""
+    cut = pieces(ran, sweep)
+    return Query(
+        sql=sql_file("kv_sweep").replace("FROM pieces", f"FROM ({cut.sql})"), parameters=cut.parameters
+    )
+
+
+def unknown_engines(ran: Query, window: Interval, known: Sequence[str]) -> Query:
+    """Return the query for (engine, sequences, running_us) of engines beside the `known` ones that ran any in `window`."""
+    return Query(
+        sql="SELECT instance, count(), sum(least(ended_us, {ran_to:Int64}) - greatest(begun_us, {ran_from:Int64}))"
+        f" FROM ({ran.sql}) WHERE NOT has({{known:Array(String)}}, instance) AND begun_us < {{ran_to:Int64}}"
+        " AND ended_us > {ran_from:Int64} GROUP BY instance ORDER BY instance",
+        parameters={
+            **ran.parameters,
+            "known": list(known),
+            "ran_from": to_us(window.start),
+            "ran_to": to_us(window.end),
+        },
+    )
+
+
+def engine_starts(window: Interval, as_of: datetime) -> Query:
+    """Return the query for (engine, at_us, gpus of all ranks, slots of all ranks) of what engines said when they started.
+
+    Each start within `window`, and the last one before it. What is not said is 0.
+    """
+    said = (
+        "SELECT instance, toUnixTimestamp64Micro(at) AS at_us, toUInt64(ifNull(gpus, 0)) * greatest(ifNull(data_parallel, 1), 1) AS all_gpus,"
+        " toUInt64(ifNull(max_num_seqs, 0)) * greatest(ifNull(data_parallel, 1), 1) AS all_slots FROM engine_states FINAL"
+        " WHERE event = 'started' AND first_wins >= {as_of_wins:UInt64} AND at < fromUnixTimestamp64Micro({engine_to_us:Int64}, 'UTC')"
+    )
+    return Query(
+        sql="SELECT instance, at_us, max(all_gpus), max(all_slots) FROM"
+        f" (SELECT *, max(if(at_us <= {{engine_from_us:Int64}}, at_us, 0)) OVER (PARTITION BY instance) AS last_before_us FROM ({said}))"
+        " WHERE at_us >= last_before_us GROUP BY instance, at_us ORDER BY instance, at_us",
+        parameters=engine_parameters(to_us(window.start), to_us(window.end), to_us(as_of)),
+    )
