@@ -120,7 +120,7 @@ def _ran_into(start_us: int, as_of_us: int) -> list[Query]:
 def timeline(store: Store, window: Interval, as_of: datetime, sweep: Sweep) -> Query:
     """Return the query for all that ran within `window` on any engine, and whose it was, as known at `as_of`."""
     first_us, last_us = earliest_us(store, window, as_of), to_us(window.end)
-    rows = engine_rows(store, from_us=first_us, to_us=last_us, as_of_us=to_us(as_of))
+    rows = engine_rows(store._connection, from_us=first_us, to_us=last_us, as_of_us=to_us(as_of))  # noqa: SLF001 - one package
     around = Interval(start=from_us(max(first_us - _MARGIN_US, 0)), end=from_us(last_us + _MARGIN_US))
     joined = store.requests_as_of(around, as_of)
     sql = sql_file("engine_timeline").replace("FROM engine_rows", f"FROM ({rows.sql})")
