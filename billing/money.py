@@ -90,7 +90,10 @@ def exact_decimal(value: Fraction) -> Decimal:
 
 
 def chinese_words(amount: Decimal) -> str:
-    """Return an amount of at most three decimals in the characters of 大写: 壹仟零伍元叁角整."""
+    """Return an amount of at most three decimals in the characters of 大写: 壹仟零伍元叁角整.
+
+    As 《支付结算办法》 (appendix 1) has it; where it leaves a 零 to choice, it is written.
+    """
     thousandths = Fraction(abs(amount)) * 1000
     if thousandths.denominator != 1:
         raise ValueError(f"{amount} has more than three decimals")
@@ -99,18 +102,18 @@ def chinese_words(amount: Decimal) -> str:
     if not small:
         return f"{sign}{_chinese_integer(whole)}元整"
     digits = f"{small:03d}".rstrip("0")
-    parts = _chinese_small(digits, after_whole=whole > 0)
+    parts = _chinese_small(digits, whole)
     ending = "" if len(digits) > 1 else "整"
     head = f"{_chinese_integer(whole)}元" if whole else ""
     return f"{sign}{head}{parts}{ending}"
 
 
-def _chinese_small(digits: str, *, after_whole: bool) -> str:
-    """Return 角分厘; a gap between two digits is one 零, but none before the first where there is no 元."""
-    text, gap = "", False
+def _chinese_small(digits: str, whole: int) -> str:
+    """Return 角分厘; a gap between two digits is one 零, one after a 元 that ends in 0 too; none where there is no 元."""
+    text, gap = "", bool(whole) and whole % 10 == 0
     for digit, unit in zip(digits, _SMALL, strict=False):
         if digit == "0":
-            gap = bool(text) or after_whole
+            gap = bool(text) or whole > 0
             continue
         text += ("零" if gap else "") + _DIGITS[int(digit)] + unit
         gap = False

@@ -25,6 +25,11 @@ def _digits(text: str) -> int:
 
 
 def _share(text: str) -> Fraction:
+    if re.fullmatch(r"[01](?:\.[0-9]{1,18})?", text):
+        # 0.06 may be 6% or 0.06%: a remedy that guesses would be a hundredfold off
+        raise QuantityError(
+            "is a number and no percentage", f"write {write_percent(Fraction(text))} if that is meant"
+        )
     ratio = read_percent(text)
     if ratio > 1:
         raise QuantityError("is above 100%", "write a share of up to 100%")

@@ -188,4 +188,6 @@ class _Builder:
 def _remedy_for_nothing(path: Path) -> str:
     if path and str(path[-1])[:3] in {"mon", "tue", "wed", "thu", "fri", "sat", "sun"}:
         return 'within braces a comma ends the value: quote it, "sat,sun"'
+    if path and str(path[-1]).isdigit():
+        return "within braces a comma ends the value: write decimals with a point, 2.50"
     return "write the value, or take the key away"
