@@ -39,7 +39,7 @@ class Closing:
     tenants: tuple[str, ...] | None = None
 
 
-def close(
+def close_month(
     store: Store, closing: Closing, *, prices: Prices, months: Months, now: datetime, currency: str
 ) -> list[Entry]:
     """Close a month and return what was added; nothing where it is closed so already.

@@ -24,6 +24,7 @@ _COMMANDS = {
     "contract": "Lint, print or show contracts.",
     "exclusions": "Propose time to be left out, answer, list.",
     "degradations": "Record when answers were of a lesser quality, list.",
+    "ledger": "Rate what was used; show, close, verify, invoice what is owed; credits.",
     "alerts": "Show alerts and who was told, try destinations, keep alerts silent.",
     "migrate": "Bring a server's tables up to date.",
     "query": "Run SQL on the store.",

@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from billing.configuration import BillingSection
 from collectors.gateway.configuration import GatewaySection
 from collectors.gpu.configuration import GpuSection
 from collectors.otlp.configuration import OtlpSection
@@ -60,6 +61,7 @@ class Configuration(Section):
     gpu: GpuSection = GpuSection()
     forward: ForwardSection = ForwardSection()
     sla: SlaSection = SlaSection()
+    billing: BillingSection = BillingSection()
     webhooks: WebhooksSection = WebhooksSection()
     http: HttpSection = HttpSection()
     log: LogSection = LogSection()

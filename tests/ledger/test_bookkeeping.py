@@ -9,7 +9,7 @@ import pytest
 
 from billing.bookkeeping import books
 from billing.bookkeeping.books import anchors, books_at, drafts_of, known_states, post, stored_rows
-from billing.bookkeeping.closing import Closing, close
+from billing.bookkeeping.closing import Closing, close_month
 from billing.bookkeeping.rating import rate
 from billing.ledger import PeriodState, columns_of, sealed, verify
 from fairclock.errors import StoreError, UsageError
@@ -29,7 +29,9 @@ def rated(store, usages, prices=None, window=OCTOBER):
 
 def closed(store, month, state, tenant, prices=None, *, now=DECEMBER):
     closing = Closing(month=month, state=PeriodState(state), grace=WEEK, tenants=(tenant,))
-    return close(store, closing, prices=prices or ByTokens(), months=UTC_MONTHS, now=now, currency="USD")
+    return close_month(
+        store, closing, prices=prices or ByTokens(), months=UTC_MONTHS, now=now, currency="USD"
+    )
 
 
 def owed(store, tenant, *, as_of=None, **choice):

@@ -1,0 +1,72 @@
+"""Own the copy of a ledger that anybody can verify: a line an entry, its bytes as they were hashed."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from billing.ledger.chains import settle
+from billing.ledger.entries import canonical
+from billing.ledger.verifying import Anchor, Stored
+from fairclock.errors import InputError
+from fairclock.model import utc_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_TIMES = ("starts_at", "ends_at", "stored_at")
+_COPIED = tuple(Stored.__dataclass_fields__)
+
+
+def copy_lines(rows: Iterable[Stored]) -> Iterator[bytes]:
+    """Yield a JSON line a row, one stored twice once, and last one that says where each chain ends."""
+    found = list(rows)
+    settled = settle(row.link for row in found)
+    kept: set[str] = set()
+    for row in sorted(found, key=lambda each: (each.tenant, each.sequence, each.stored_at)):
+        if row.hash not in kept:
+            kept.add(row.hash)
+            yield canonical({name: _written(getattr(row, name)) for name in _COPIED})
+    yield canonical(
+        {
+            "ends": [
+                [tenant, each.head.sequence, each.head.hash] for tenant, each in settled.items() if each.links
+            ]
+        }
+    )
+
+
+def read_copy(text: bytes, *, where: str) -> tuple[list[Stored], list[Anchor]]:
+    """Return the rows and the ends of a copy; InputError where a line is none."""
+    rows: list[Stored] = []
+    ends: list[Anchor] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            tree = json.loads(line)
+            if set(tree) == {"ends"}:
+                ends += [
+                    Anchor(str(tenant), int(sequence), str(name)) for tenant, sequence, name in tree["ends"]
+                ]
+            else:
+                rows.append(Stored(**{name: _read(name, tree[name]) for name in _COPIED}))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{where}, line {number}",
+                "is no line of a ledger's copy",
+                found=f"{line[:60].decode(errors='replace')}…",
+                remedy="write the copy with fairclock ledger export --format jsonl",
+            ) from error
+    return rows, ends
+
+
+def _written(value: object) -> Any:
+    if isinstance(value, datetime):
+        return utc_text(value)
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _read(name: str, value: Any) -> Any:
+    if name in _TIMES:
+        return datetime.fromisoformat(value).astimezone(UTC)
+    return value.encode() if name == "body" else value

@@ -1,0 +1,136 @@
+"""Own what `fairclock ledger` rates: the hours that are asked for, else those that changed since they were rated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from billing.bookkeeping.price_books import keep_versions
+from billing.bookkeeping.rating import rate
+from billing.ledger import write_exact
+from fairclock.cli.options import instant
+from fairclock.errors import UsageError
+from fairclock.model import EPOCH, Interval, from_us, merge, to_us
+from fairclock.store.ledger import RATING_COLUMNS, keep_row, money_rows
+from fairclock.store.slices import changed_hours
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from billing.bookkeeping.price_books import BookPrices
+    from billing.ledger import Months
+    from billing.usage import Usage
+    from fairclock.store import Store
+
+_HOUR = timedelta(hours=1)
+_HOUR_US = 3_600_000_000
+_DAYS_AT_ONCE = 31
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What was rated, and what that added."""
+
+    hours: int
+    entries: int
+    reversals: int
+    net: Mapping[str, Fraction]
+
+    def tree(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "hours": self.hours,
+            "entries": self.entries,
+            "reversals": self.reversals,
+            "net": {currency: write_exact(amount) for currency, amount in self.net.items()},
+        }
+
+    def sentence(self) -> str:
+        """Return it as a person reads it."""
+        net = ", ".join(f"{write_exact(amount)} {currency}" for currency, amount in self.net.items())
+        return f"{self.hours} hours rated, {self.entries} entries added, {self.reversals} of them take others back; net {net or '0'}"
+
+
+def window_of(months: Months, month: str | None, start: str | None, end: str | None) -> Interval | None:
+    """Return the window that the options name; None where they name none."""
+    if month is not None:
+        if start is not None or end is not None:
+            raise UsageError("--month", "goes without --from and --to", remedy="leave one or the other out")
+        return months.interval(month)
+    if start is None and end is None:
+        return None
+    if start is None or end is None:
+        missing = "--to" if end is None else "--from"
+        raise UsageError(missing, "is missing", remedy="a range needs both ends")
+    first, last = instant(start, where="--from"), instant(end, where="--to")
+    if to_us(first) % _HOUR_US or to_us(last) % _HOUR_US or last <= first:
+        raise UsageError(
+            "--from",
+            "no range of whole hours",
+            found=f"{start} to {end}",
+            remedy="name the hours' starts, the later one as --to",
+        )
+    return Interval(start=first, end=last)
+
+
+def rate_windows(store: Store, book: BookPrices, asked: Interval | None, *, config: Path | None) -> Done:
+    """Rate what is `asked` for, else every ended hour that changed since it was rated, all of them under other prices."""
+    as_of = store.watermark()
+    windows = _changed(store, book, as_of) if asked is None else _ended(asked, as_of)
+    hours = entries = reversals = 0
+    net: dict[str, Fraction] = {}
+    for window in (piece for each in windows for piece in _pieces(each)):
+        keep_versions(store, book.book, until=window.end)
+        usages = usages_of(store, book, window, as_of=as_of, config=config)
+        done = rate(store, usages, window, prices=book, months=book.months)
+        hours += -(-window.length_us // _HOUR_US)
+        entries += done.entries
+        reversals += done.reversals
+        for currency, amount in done.net.items():
+            net[currency] = net.get(currency, Fraction(0)) + amount
+    if asked is None and windows:
+        row = {
+            "as_of": as_of,
+            "starts_at": windows[0].start,
+            "ends_at": windows[-1].end,
+            "prices_sha256": book.book.file_sha256,
+        }
+        keep_row(store, "ledger_ratings", row)
+    return Done(hours=hours, entries=entries, reversals=reversals, net=net)
+
+
+def usages_of(
+    store: Store, book: BookPrices, window: Interval, *, as_of: datetime, config: Path | None
+) -> Sequence[Usage]:
+    """Return what was used in `window`, cut where prices or months change."""
+    raise NotImplementedError
+
+
+def _changed(store: Store, book: BookPrices, as_of: datetime) -> list[Interval]:
+    ratings = money_rows(store, "ledger_ratings", RATING_COLUMNS, as_of)
+    same = [each for each in ratings if each["prices_sha256"] == book.book.file_sha256]
+    since = same[-1]["as_of"] if same and same[-1] is ratings[-1] else EPOCH
+    # an hour that had not ended then is looked at again
+    since = min(since, from_us(to_us(since) // _HOUR_US * _HOUR_US)) if since > EPOCH else since
+    hours = [from_us(each) for each in changed_hours(store, to_us(since), as_of)]
+    return merge(Interval(start=each, end=each + _HOUR) for each in hours if each + _HOUR <= as_of)
+
+
+def _ended(window: Interval, as_of: datetime) -> list[Interval]:
+    last = from_us(to_us(as_of) // _HOUR_US * _HOUR_US)
+    return [Interval(start=window.start, end=min(window.end, last))] if window.start < last else []
+
+
+def _pieces(window: Interval) -> list[Interval]:
+    """Return a window in parts of a month's length: what is rated at once has to fit into memory."""
+    pieces = []
+    start = window.start
+    while start < window.end:
+        end = min(window.end, start + timedelta(days=_DAYS_AT_ONCE))
+        pieces.append(Interval(start=start, end=end))
+        start = end
+    return pieces
