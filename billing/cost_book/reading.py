@@ -116,6 +116,7 @@ def read_cost_book(
     window: Interval,
     as_of: datetime,
     settings: CostBookSettings,
+    *,
     cuts: Sequence[datetime] = (),
 ) -> CostBook:
     """Return the cost book of the whole hours that `window` touches, as known at `as_of`, cut at `cuts` (price changes) too."""

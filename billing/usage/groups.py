@@ -11,13 +11,18 @@ if TYPE_CHECKING:
 
 
 class Treatment(StrEnum):
-    """How a request is treated by the price book; exactly one per request, the first that matches in this order."""
+    """How a request is treated by the price book; exactly one per request, the first that matches in this order.
+
+    probe: its tenant is one that probes. refused: nothing was answered, whoever's fault that was. aborted: the client left.
+    incomplete: a timeout, an answer that broke off, or another answer than was asked for. retried: completed, but at a second
+    attempt or later. completed: all others.
+    """
 
     PROBE = "probe"
-    RETRIED = "retried"
     REFUSED = "refused"
     ABORTED = "aborted"
     INCOMPLETE = "incomplete"
+    RETRIED = "retried"
     COMPLETED = "completed"
 
 

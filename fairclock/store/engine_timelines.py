@@ -22,11 +22,11 @@ QUANTA = 1 << 40
 """Into how many parts the sweep divides a picosecond."""
 
 _HOUR_US = 3_600_000_000
-_DAY_US = 24 * _HOUR_US
-_MARGIN_US = 600_000_000  # how far an engine row may lie from its request's hour
-_POSSIBLE = (
+DAY_US = 24 * _HOUR_US
+MARGIN_US = 600_000_000  # how far an engine row may lie from its request's hour
+POSSIBLE = (
     "queue_us >= 0 AND prefill_us >= 0 AND decode_us >= 0 AND end_to_end_us - queue_us - prefill_us - decode_us >= -2000"
-    f" AND end_to_end_us <= {_DAY_US}"
+    f" AND end_to_end_us <= {DAY_US}"
 )
 
 
@@ -108,10 +108,10 @@ def _ran_into(start_us: int, as_of_us: int) -> list[Query]:
             f" WHERE {begun} >= fromUnixTimestamp64Micro({{engine_from_us:Int64}}, 'UTC')"
             f" AND {begun} < fromUnixTimestamp64Micro({{engine_to_us:Int64}}, 'UTC') AND first_wins >= {{as_of_wins:UInt64}}"
             f" AND toUnixTimestamp64Micro({begun}) + {length} > {{engine_to_us:Int64}} AND {condition}",
-            parameters=engine_parameters(max(start_us - _DAY_US, 0), start_us, as_of_us),
+            parameters=engine_parameters(max(start_us - DAY_US, 0), start_us, as_of_us),
         )
         for table, begun, length, condition in (
-            ("engine_requests", "arrived_at", "end_to_end_us", _POSSIBLE),
+            ("engine_requests", "arrived_at", "end_to_end_us", POSSIBLE),
             ("gateway_requests", "received_at", "responded_us", "outcome IN ('client_aborted', 'timeout')"),
         )
     ]
@@ -121,7 +121,7 @@ def timeline(store: Store, window: Interval, as_of: datetime, sweep: Sweep) -> Q
     """Return the query for all that ran within `window` on any engine, and whose it was, as known at `as_of`."""
     first_us, last_us = earliest_us(store, window, as_of), to_us(window.end)
     rows = engine_rows(store._connection, from_us=first_us, to_us=last_us, as_of_us=to_us(as_of))  # noqa: SLF001 - one package
-    around = Interval(start=from_us(max(first_us - _MARGIN_US, 0)), end=from_us(last_us + _MARGIN_US))
+    around = Interval(start=from_us(max(first_us - MARGIN_US, 0)), end=from_us(last_us + MARGIN_US))
     joined = store.requests_as_of(around, as_of)
     sql = sql_file("engine_timeline").replace("FROM engine_rows", f"FROM ({rows.sql})")
     parameters = {**rows.parameters, **joined.parameters}

@@ -1,0 +1,72 @@
+"""Own how usage is read from the store, as it was known at an instant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from billing.cost_book.reading import machines_known, sweep_of
+from billing.usage.groups import Treatment, Usage
+from billing.usage.length_classes import LENGTH_CLASSES
+from fairclock.model import from_us
+from fairclock.store.usage import Grouping, usage_groups, usage_window
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from billing.cost_book.settings import CostBookSettings
+    from billing.usage.length_classes import LengthClass
+    from fairclock.model import Interval
+    from fairclock.store import Store
+
+_HOUR_US = 3_600_000_000
+
+
+def read_usage(
+    store: Store,
+    window: Interval,
+    as_of: datetime,
+    settings: CostBookSettings,
+    *,
+    cuts: Sequence[datetime] = (),
+    classes: Sequence[LengthClass] = LENGTH_CLASSES,
+) -> list[Usage]:
+    """Return the usage of all requests received in the whole hours (UTC) that `window` touches, as known at `as_of`.
+
+    Groups are cut at hours and at `cuts` (price changes), and ordered by all that they are grouped by. Sealed hours and open
+    ones are read as reports read them; what it says of an hour does not depend on which others are read with it.
+    """
+    ran_in = usage_window(store, window, as_of)
+    machines = machines_known(store, ran_in, as_of, settings)
+    grouping = Grouping(
+        classes=tuple((each.name, each.from_tokens) for each in classes),
+        lane_machines=tuple(each.machine for each in machines),
+        upstream_machines=tuple(
+            {address: each.machine for each in machines for address in each.upstreams}.items()
+        ),
+        probe_tenants=tuple(sorted(settings.probe_tenants)),
+        cuts=tuple(cuts),
+    )
+    sweep = sweep_of(machines, settings, ran_in, cuts) if machines else None
+    return [
+        Usage(
+            tenant=tenant,
+            hour=from_us(start_us // _HOUR_US * _HOUR_US),
+            start=from_us(start_us),
+            end=from_us(end_us),
+            model=model,
+            length_class=length_class,
+            inference_mode=inference_mode,
+            machine=machine,
+            treatment=Treatment(treatment),
+            estimated=bool(estimated),
+            requests=int(numbers[0]),
+            uncached_prompt_tokens=int(numbers[1]),
+            cached_prompt_tokens=int(numbers[2]),
+            completion_tokens=int(numbers[3]),
+            gpu_picoseconds=int(numbers[4]),
+            peak_kv_tokens=int(numbers[5]),
+        )
+        for tenant, start_us, end_us, model, length_class, inference_mode, machine, treatment, estimated, *numbers
+        in store.rows(usage_groups(store, window, as_of, sweep, grouping))
+    ]  # fmt: skip
