@@ -1,0 +1,140 @@
+"""A credit's life, and what of it reaches the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+import pytest
+
+from billing.bookkeeping.books import anchors, books_at, drafts_of, stored_rows
+from billing.bookkeeping.credits import credit_entries, deduct, keep_computed, step
+from billing.credits import CreditState, credits_at
+from billing.ledger import verify
+from fairclock.errors import UsageError
+from fairclock.store import open_store
+from fairclock.store.ledger import EntryChoice
+from tests.credits.factories import CLOSES, OPENS, a_credit
+from tests.ledger.factories import UTC_MONTHS
+
+DAY = timedelta(days=1)
+CLAIMED, GRANTED, REFUSED = CreditState.CLAIMED, CreditState.GRANTED, CreditState.REFUSED
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    with open_store(f"chdb://{tmp_path_factory.mktemp('store')}") as opened:
+        yield opened
+
+
+def said(state, sequence, **changes):
+    return a_credit(
+        state=CreditState(state),
+        sequence=sequence,
+        stored_at=datetime(2026, 11, sequence, tzinfo=UTC),
+        **changes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "now", "state"),
+    [
+        pytest.param([], OPENS - DAY, "computed", id="before it opens"),
+        pytest.param([], OPENS, "claimable", id="as it opens"),
+        pytest.param(
+            [], CLOSES - timedelta(microseconds=1), "claimable", id="to the last instant of its last day"
+        ),
+        pytest.param([], CLOSES, "expired", id="unclaimed at its end"),
+        pytest.param([said("claimed", 2)], CLOSES + DAY, "claimed", id="claimed in time stays claimed"),
+        pytest.param([said("claimed", 2), said("granted", 3)], CLOSES + DAY, "granted", id="granted"),
+        pytest.param([said("claimed", 2), said("refused", 3)], OPENS, "refused", id="refused"),
+        pytest.param(
+            [said("granted", 3), said("claimed", 2)], OPENS, "granted", id="whatever order rows come in"
+        ),
+    ],
+)
+def test_states(answers, now, state):
+    (found,) = credits_at([said("computed", 1), *answers], now)
+    assert str(found.state) == state
+
+
+def test_a_claim_keeps_the_revision_that_was_claimed():
+    later = said("computed", 3, revision=2, amount=Fraction(50))
+    (found,) = credits_at([said("computed", 1), said("claimed", 2), later], OPENS)
+    assert (found.entry.amount, found.computed.amount) == (100, 50)
+
+
+def test_a_claim_that_nobody_decided_on_is_overdue():
+    claimed = said("claimed", 2, decide_by=OPENS + 30 * DAY)
+    (found,) = credits_at([said("computed", 1), claimed], CLOSES)
+    assert (found.overdue(OPENS + 29 * DAY), found.overdue(OPENS + 30 * DAY)) == (False, True)
+
+
+def owed(store, tenant):
+    found = drafts_of(store, books_at(store, store.watermark()), EntryChoice(tenants=(tenant,)))
+    return [(draft.period, draft.about, draft.amount) for _, draft in found.get(tenant, ())]
+
+
+def test_only_a_granted_credit_reduces_what_is_owed_and_once(store):
+    credit = a_credit(id="cr-life", shares={"acme": Fraction(70), "acme-2": Fraction(30)})
+    keep_computed(store, [credit], contract=credit.contract, month=credit.month)
+    assert keep_computed(store, [credit], contract=credit.contract, month=credit.month) == []
+    claimed = step(store, "cr-life", CLAIMED, author="Zhang", now=OPENS, decide_within=30 * DAY)
+    assert claimed.decide_by == OPENS + 30 * DAY
+    assert deduct(store, claimed, UTC_MONTHS) == []
+    assert owed(store, "acme") == []
+    granted = step(store, "cr-life", GRANTED, author="Ops", comment="agreed", now=CLOSES)
+    assert len(deduct(store, granted, UTC_MONTHS)) == 2
+    assert deduct(store, granted, UTC_MONTHS) == []
+    assert owed(store, "acme") == [("2026-11", "2026-10", -70)]
+    assert owed(store, "acme-2") == [("2026-11", "2026-10", -30)]
+    now = store.watermark()
+    assert verify(stored_rows(store, now), anchors(store, now)) == []
+    with pytest.raises(UsageError, match="it is granted"):
+        step(store, "cr-life", REFUSED, author="Ops", now=CLOSES)
+
+
+def test_a_month_that_is_computed_anew_is_a_revision_and_what_is_no_longer_due_is_nothing(store):
+    first = a_credit(id="cr-new", contract="anew")
+    keep_computed(store, [first], contract="anew", month="2026-10")
+    (second,) = keep_computed(store, [replace(first, amount=Fraction(50))], contract="anew", month="2026-10")
+    assert (second.revision, second.sequence) == (2, 2)
+    (third,) = keep_computed(store, [], contract="anew", month="2026-10")
+    assert (third.revision, third.amount) == (3, 0)
+    assert keep_computed(store, [], contract="anew", month="2026-10") == []
+    assert [each.revision for each in credit_entries(store, store.watermark(), id="cr-new")] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("form", ["voucher", "cash"])
+def test_what_is_paid_otherwise_is_not_deducted(store, form):
+    credit = a_credit(id=f"cr-{form}", form=form, state=GRANTED, shares={form: Fraction(100)})
+    assert deduct(store, credit, UTC_MONTHS) == []
+    assert owed(store, form) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "now", "author", "says"),
+    [
+        pytest.param(CLAIMED, OPENS - DAY, "Zhang", "can be claimed from 2026-11-06", id="too early"),
+        pytest.param(CLAIMED, CLOSES, "Zhang", "it is expired since 2027-01-01", id="too late"),
+        pytest.param(GRANTED, OPENS, "Ops", "has to claim it first", id="granted before it was claimed"),
+        pytest.param(CLAIMED, OPENS, " ", "is empty", id="by nobody"),
+    ],
+)
+def test_steps_that_cannot_be_taken(store, wanted, now, author, says):
+    keep_computed(store, [a_credit(id="cr-steps", contract="steps")], contract="steps", month="2026-10")
+    with pytest.raises(UsageError, match=says):
+        step(store, "cr-steps", wanted, author=author, now=now)
+
+
+def test_a_credit_that_needs_no_claim_is_granted_at_once(store):
+    keep_computed(
+        store, [a_credit(id="cr-free", contract="free", needs_claim=False)], contract="free", month="2026-10"
+    )
+    assert step(store, "cr-free", GRANTED, author="Ops", now=OPENS - DAY).state is GRANTED
+
+
+def test_an_unknown_credit(store):
+    with pytest.raises(UsageError, match="no such credit"):
+        step(store, "cr-none", CLAIMED, author="Zhang", now=OPENS)
