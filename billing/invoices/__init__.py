@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from billing.invoices.assembling import Issue, statement_data
 from billing.invoices.canonical import statement_json, statement_sha256
 from billing.invoices.data import Exchange, Line, Party, PricesUsed, StatementData
 from billing.invoices.statement import statement
@@ -22,11 +23,13 @@ __all__ = [
     "FORMATS",
     "LANGUAGES",
     "Exchange",
+    "Issue",
     "Line",
     "Party",
     "PricesUsed",
     "StatementData",
     "statement",
+    "statement_data",
     "statement_json",
     "statement_sha256",
     "write_statement",

@@ -229,8 +229,7 @@ def _sums(statement: Mapping[str, Any], language: Language) -> list[Sum]:
     rate = statement["exchange"]
     if rate is not None:
         into = amount(rate["gross"], language, int(rate["digits"]))
-        label = f"{text('totals.gross')}, {text('totals.equivalent', to=name(rate['to']))}"
-        found.append(Sum(label=label, text=into))
+        found.append(Sum(label=text("totals.gross_in", to=name(rate["to"])), text=into))
     return found
 
 

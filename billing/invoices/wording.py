@@ -65,13 +65,15 @@ def remarks(line: Mapping[str, Any], statement: Mapping[str, Any], language: Lan
 
 
 def unit(line: Mapping[str, Any], language: Language) -> str:
-    """Return the unit of a quantity: ``request``, ``1,000,000 tokens``."""
+    """Return the unit of a quantity: ``request``, ``million tokens``, ``500 tokens``."""
     written = str(line["unit"])
+    key = f"unit.{written.replace(' ', '_')}"
+    if language.has(key):
+        return language.text(key)
     per, _, rest = written.partition(" ")
-    if per.isdigit() and rest:
+    if per.isdigit() and language.has(f"unit.{rest}"):
         return language.text("unit.several", n=language.integer(int(per)), unit=language.text(f"unit.{rest}"))
-    key = f"unit.{written}"
-    return language.text(key) if language.has(key) else printable(written)
+    return printable(written)
 
 
 def quantity(line: Mapping[str, Any], language: Language) -> str:

@@ -1,0 +1,211 @@
+"""Own how a month of a tenant's ledger becomes the exact lines of a statement: what is alike is one line.
+
+An entry and what took it back in the same month cancel out. What is about an earlier month, whose statement is final, is
+a correction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from billing.invoices.data import Exchange, Line, Party, PricesUsed, StatementData
+from billing.ledger.entries import EntryKind
+from billing.money import Money
+from billing.prices.clauses import Kind
+from billing.usage.groups import Treatment
+from fairclock.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import date, datetime
+    from typing import Literal
+
+    from billing.invoices.data import Section
+    from billing.ledger.entries import Charged, Draft, Item
+    from billing.prices.book import PriceBook
+    from billing.prices.parties import Customer, Issuer, Names
+    from billing.prices.version import PriceVersion
+    from fairclock.model import Interval
+
+_SECTIONS: tuple[Section, ...] = ("charges", "adjustments", "corrections", "credits")
+_TREATMENTS = [Treatment.COMPLETED, *(each for each in Treatment if each is not Treatment.COMPLETED)]
+_INSTANT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issue:
+    """What is said of a statement beside the ledger: its number, its days, what is owed from before.
+
+    exchange_to: a currency of the price book's rates, in which the total is shown too.
+    """
+
+    number: str | None
+    status: Literal["draft", "final"]
+    issued_on: date | None
+    as_of: datetime
+    software_version: str
+    opening_balance: Fraction = Fraction(0)
+    exchange_to: str | None = None
+    simulated: bool = False
+
+
+def statement_data(
+    book: PriceBook, *, tenant: str, month: str, interval: Interval, drafts: Iterable[Draft], issue: Issue
+) -> StatementData:
+    """Return what a statement says of the entries that are booked in a month."""
+    booked = [draft for draft in drafts if draft.period == month and draft.kind is not EntryKind.CLOSE]
+    customer = book.customer_of(tenant)
+    last = book.version_at(interval.end - _INSTANT) or book.versions[0]
+    due = None
+    if issue.issued_on is not None and customer is not None and customer.due_days is not None:
+        due = issue.issued_on + timedelta(days=customer.due_days)
+    return StatementData(
+        kind="statement",
+        number=issue.number,
+        status=issue.status,
+        tenant=tenant,
+        month=month,
+        time_zone=book.time_zone,
+        service=interval,
+        billing=interval,
+        as_of=issue.as_of,
+        money=book.money,
+        tax_name={} if last.tax.name is None else _names(last.tax.name),
+        issuer=None if book.issuer is None else _issuer(book.issuer),
+        customer=None if customer is None else _customer(customer),
+        price_book=book.id,
+        prices=_prices_used(book, booked),
+        lines=lines_of(book, booked, last),
+        software_version=issue.software_version,
+        issued_on=issue.issued_on,
+        due_on=due,
+        contract=None if customer is None else customer.contract,
+        order_number=None if customer is None else customer.order_number,
+        opening_balance=issue.opening_balance,
+        exchange=_exchange(book, issue.exchange_to, interval),
+        einvoice={}
+        if customer is None or customer.einvoice is None
+        else customer.einvoice.model_dump(exclude_none=True),
+        simulated=issue.simulated,
+    )
+
+
+def lines_of(book: PriceBook, drafts: Iterable[Draft], last: PriceVersion) -> tuple[Line, ...]:
+    """Return exact lines in the order in which they are printed; `last` gives the tax of what has no version."""
+    versions = {each.sha256: each for each in book.versions}
+    sums: dict[Line, tuple[Fraction, Fraction]] = {}
+    for draft in drafts:
+        version = versions.get(draft.price_version.partition(",")[0])
+        for item in draft.items:
+            for charge in item.charges:
+                alike = _line(draft, item, charge, version or last, known=version is not None)
+                quantity, net = sums.get(alike, (Fraction(0), Fraction(0)))
+                sums[alike] = (quantity + charge.quantity, net + charge.amount)
+    found = [
+        replace(line, quantity=quantity, net=net) for line, (quantity, net) in sums.items() if quantity or net
+    ]
+    return tuple(sorted(found, key=lambda line: _order(line, list(versions.values()))))
+
+
+def _line(draft: Draft, item: Item, charge: Charged, version: PriceVersion, *, known: bool) -> Line:
+    """Return a line without its sums: two that are equal are one on the statement."""
+    usage, section = item.usage, _section(draft, item)
+    is_credit = section == "credits"
+    revision = draft.facts.get("revision", "") if is_credit else ""
+    return Line(
+        section=section,
+        kind=charge.kind,
+        month=draft.about,
+        quantity=Fraction(0),
+        unit=charge.unit,
+        unit_price=None if usage is None else charge.unit_price,
+        net=Fraction(0),
+        tax_rate=version.tax.rate,
+        model="" if usage is None else usage.model,
+        machine=usage.machine if usage is not None and charge.kind.endswith(Kind.GPU_SECONDS) else "",
+        treatment="" if usage is None else str(usage.treatment),
+        estimated=usage is not None and usage.estimated,
+        price_version=version.name if known and usage is not None else "",
+        subject="" if usage is not None else draft.subject,
+        statement=draft.facts.get("statement", "") if is_credit else "",
+        objective=draft.facts.get("objective", "") if is_credit else "",
+        revision=int(revision) if revision.isdigit() else None,
+    )
+
+
+def _section(draft: Draft, item: Item) -> Section:
+    if draft.kind is EntryKind.CREDIT:
+        return "credits"
+    if draft.about != draft.period:
+        return "corrections"
+    return "adjustments" if item.usage is None else "charges"
+
+
+def _order(line: Line, versions: Sequence[PriceVersion]) -> tuple[object, ...]:
+    kinds = [str(kind) for kind in Kind]
+    kind = line.kind.removeprefix("unpriced_")
+    names = [each.name for each in versions]
+    return (
+        _SECTIONS.index(line.section),
+        line.month,
+        line.model,
+        _TREATMENTS.index(Treatment(line.treatment)) if line.treatment else 0,
+        line.estimated,
+        kinds.index(kind) if kind in kinds else len(kinds),
+        line.kind,
+        names.index(line.price_version) if line.price_version in names else -1,
+        line.machine,
+        line.subject,
+        line.objective,
+        line.unit_price if line.unit_price is not None else Fraction(-1),
+        line.unit,
+    )
+
+
+def _prices_used(book: PriceBook, drafts: Sequence[Draft]) -> tuple[PricesUsed, ...]:
+    used = {sha256 for draft in drafts for sha256 in draft.price_version.split(",")}
+    return tuple(
+        PricesUsed(name=each.name, sha256=each.sha256, start=each.start)
+        for each in book.versions
+        if each.sha256 in used
+    )
+
+
+def _exchange(book: PriceBook, to: str | None, interval: Interval) -> Exchange | None:
+    if to is None:
+        return None
+    rate = book.exchange_rate(to, until=interval.end)
+    if rate is None:
+        raise UsageError(
+            "the price book",
+            "has no exchange rate of a day before the month's end",
+            found=to,
+            remedy="add one to its exchange_rates, with its source and day",
+        )
+    money = Money(code=rate.to, digits=rate.digits, rounding=book.rounding)
+    return Exchange(to=money, rate=rate.rate, source=rate.source, day=rate.day)
+
+
+def _issuer(issuer: Issuer) -> Party:
+    return Party(
+        name=_names(issuer.name),
+        registration_id=issuer.registration_id,
+        address=None if issuer.address is None else _names(issuer.address),
+        contact=issuer.contact,
+        bank=issuer.bank,
+    )
+
+
+def _customer(customer: Customer) -> Party:
+    return Party(
+        name=_names(customer.name),
+        registration_id=customer.registration_id,
+        address=None if customer.address is None else _names(customer.address),
+    )
+
+
+def _names(names: Names) -> dict[str, str]:
+    return {code: text for code, text in (("en", names.en), ("zh", names.zh)) if text is not None}
