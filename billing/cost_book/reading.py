@@ -122,17 +122,17 @@ def read_cost_book(
     """Return the cost book of the whole hours that `window` touches, as known at `as_of`, cut at `cuts` (price changes) too."""
     swept = swept_window(store, window, as_of, settings)
     machines = machines_known(store, swept, as_of, settings)
-    ran = timeline(store, swept, as_of, sweep_of(machines, settings, swept, cuts))
-    unknown = tuple(
-        UnknownEngine(engine=engine, sequences=int(sequences), running_us=int(running))
-        for engine, sequences, running in store.rows(
-            unknown_engines(ran, swept, sorted({each.engine for each in machines}))
-        )
-    )
-    if not machines:
-        return CostBook(unknown=unknown)
     sweep = sweep_of(machines, settings, swept, cuts)
-    found = _collected(store.rows(lane_totals(ran, sweep)), store.rows(kv_totals(ran, sweep)), settings)
+    with timeline(store, swept, as_of, sweep) as ran:
+        unknown = tuple(
+            UnknownEngine(engine=engine, sequences=int(sequences), running_us=int(running))
+            for engine, sequences, running in store.rows(
+                unknown_engines(ran, swept, sorted({each.engine for each in machines}))
+            )
+        )
+        if not machines:
+            return CostBook(unknown=unknown)
+        found = _collected(store.rows(lane_totals(ran, sweep)), store.rows(kv_totals(ran, sweep)), settings)
     first_us = hour_edges(window)[0]
     return CostBook(
         times=tuple(

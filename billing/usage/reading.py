@@ -68,5 +68,5 @@ def read_usage(
             peak_kv_tokens=int(numbers[5]),
         )
         for tenant, start_us, end_us, model, length_class, inference_mode, machine, treatment, estimated, *numbers
-        in store.rows(usage_groups(store, window, as_of, sweep, grouping))
+        in usage_groups(store, window, as_of, sweep, grouping)
     ]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -11,7 +13,7 @@ from fairclock.store.engine_rows import engine_parameters, engine_rows
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from fairclock.store import Store
@@ -28,6 +30,18 @@ POSSIBLE = (
     "queue_us >= 0 AND prefill_us >= 0 AND decode_us >= 0 AND end_to_end_us - queue_us - prefill_us - decode_us >= -2000"
     f" AND end_to_end_us <= {DAY_US}"
 )
+
+
+_REQUESTS = {
+    "tenant": "LowCardinality(String)", "received_at": "DateTime64(6, 'UTC')", "request_id": "String", "trace_id": "FixedString(16)",
+    "content_hash": "UInt128", "k": "UInt16", "upstream": "LowCardinality(String)", "outcome": "LowCardinality(String)",
+    "end_to_end_us": "Int64", "forwarded_us": "Nullable(Int64)", "prefill_us": "Nullable(Int64)", "decode_us": "Nullable(Int64)",
+    "prompt_tokens": "Nullable(UInt32)", "completion_tokens": "Nullable(UInt32)", "engine": "LowCardinality(String)",
+}  # fmt: skip
+_TIMELINE = {
+    "instance": "LowCardinality(String)", "row_id": "UInt128", "tenant": "LowCardinality(String)", "weight": "Int64",
+    "kv_tokens": "Int64", "begun_us": "Int64", "ended_us": "Int64",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,22 +131,63 @@ def _ran_into(start_us: int, as_of_us: int) -> list[Query]:
     ]
 
 
-def timeline(store: Store, window: Interval, as_of: datetime, sweep: Sweep) -> Query:
-    """Return the query for all that ran within `window` on any engine, and whose it was, as known at `as_of`."""
+@contextmanager
+def timeline(store: Store, window: Interval, as_of: datetime, sweep: Sweep) -> Iterator[Query]:
+    """Yield the query for all that ran within `window` on any engine, and whose it was, as known at `as_of`.
+
+    Sequences are joined to their requests once; the query reads what came of it, as long as the context lasts.
+    """
     first_us, last_us = earliest_us(store, window, as_of), to_us(window.end)
     rows = engine_rows(store._connection, from_us=first_us, to_us=last_us, as_of_us=to_us(as_of))  # noqa: SLF001 - one package
     around = Interval(start=from_us(max(first_us - MARGIN_US, 0)), end=from_us(last_us + MARGIN_US))
     joined = store.requests_as_of(around, as_of)
-    sql = sql_file("engine_timeline").replace("FROM engine_rows", f"FROM ({rows.sql})")
-    parameters = {**rows.parameters, **joined.parameters}
-    if sweep.upstreams:
-        sql = f"SELECT * FROM ({sql}) UNION ALL SELECT * FROM ({sql_file('left_requests')})"
-        parameters |= {
-            "upstreams": [address for address, _ in sweep.upstreams],
-            "upstream_engines": [engine for _, engine in sweep.upstreams],
-            "owns_left": int(sweep.owns_left),
-        }
-    return Query(sql=sql.replace("FROM joined", f"FROM ({joined.sql})"), parameters=parameters)
+    with _staged(store, _REQUESTS, joined) as requests, _staged(store, _TIMELINE) as ran:
+        _fill(
+            store,
+            ran,
+            sql_file("engine_timeline").replace("FROM engine_rows", f"FROM ({rows.sql})"),
+            requests,
+            rows.parameters,
+        )
+        if sweep.upstreams:
+            known: dict[str, object] = {
+                "upstreams": [address for address, _ in sweep.upstreams],
+                "upstream_engines": [engine for _, engine in sweep.upstreams],
+                "owns_left": int(sweep.owns_left),
+            }
+            _fill(store, ran, sql_file("left_requests"), requests, known)
+        store.execute(Query(sql=f"TRUNCATE TABLE {requests}"))
+        yield Query(sql=f"SELECT * FROM {ran}")
+
+
+@contextmanager
+def _staged(store: Store, columns: Mapping[str, str], given: Query | None = None) -> Iterator[str]:
+    """Yield the name of a table in memory with `columns`, and what is `given` in it; a new holder sweeps it away after a crash."""
+    table = f"staged_rows_{uuid.uuid4().hex}"
+    names = ", ".join(columns)
+    try:
+        store.execute(
+            Query(
+                sql=f"CREATE TABLE {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())}) ENGINE = Memory"
+            )
+        )
+        if given is not None:
+            store.execute(
+                Query(
+                    sql=f"INSERT INTO {table} SELECT {names} FROM ({given.sql})", parameters=given.parameters
+                )
+            )
+        yield table
+    finally:
+        store.execute(Query(sql=f"DROP TABLE IF EXISTS {table}"))
+
+
+def _fill(store: Store, table: str, sql: str, requests: str, parameters: Mapping[str, object]) -> None:
+    """Write what `sql` makes of the staged `requests` into the staged timeline."""
+    text = sql.replace("FROM joined", f"FROM {requests}")
+    store.execute(
+        Query(sql=f"INSERT INTO {table} SELECT {', '.join(_TIMELINE)} FROM ({text})", parameters=parameters)
+    )
 
 
 def pieces(ran: Query, sweep: Sweep) -> Query:

@@ -21,11 +21,3 @@ class Query:
 def sql_file(name: str) -> str:
     """Return the text of ``fairclock/store/sql/NAME.sql``, usable as a subquery."""
     return (files("fairclock.store") / "sql" / f"{name}.sql").read_text(encoding="utf-8").strip()
-
-
-def prefixed(query: Query, prefix: str) -> Query:
-    """Return `query` with `prefix` before the name of each of its parameters, so that it can stand beside another like it."""
-    sql = query.sql
-    for name in query.parameters:
-        sql = sql.replace("{" + name + ":", "{" + prefix + name + ":")
-    return Query(sql=sql, parameters={prefix + name: value for name, value in query.parameters.items()})

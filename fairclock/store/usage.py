@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Interval, from_us, to_us
 from fairclock.store.batches import FIRST_WINS_BASE
 from fairclock.store.engine_timelines import DAY_US, MARGIN_US, POSSIBLE, hour_edges, shares, timeline
-from fairclock.store.query import Query, prefixed, sql_file
+from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
     from fairclock.store import Store
     from fairclock.store.engine_timelines import Sweep
+
+
+_NOTHING_RAN = Query(
+    sql="SELECT toUInt128(0) AS request, toInt128(0) AS picoseconds, toInt64(0) AS lane WHERE 0"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,40 +70,35 @@ def usage_window(store: Store, window: Interval, as_of: datetime) -> Interval:
 
 def usage_groups(
     store: Store, window: Interval, as_of: datetime, sweep: Sweep | None, grouping: Grouping
-) -> Query:
-    """Return the query for the usage of the requests received in the whole hours of `window`, as known at `as_of`.
+) -> list[tuple[Any, ...]]:
+    """Return the usage of the requests received in the whole hours of `window`, as known at `as_of`.
 
-    sweep: of `usage_window`; None where no engine is known. Columns: tenant, start_us, end_us, model, length_class, inference_mode,
+    sweep: of `usage_window`; None where no engine is known. A row: tenant, start_us, end_us, model, length_class, inference_mode,
     machine, treatment, estimated, requests, uncached_prompt_tokens, cached_prompt_tokens, completion_tokens, gpu_picoseconds,
     peak_kv_tokens.
     """
     edges = hour_edges(window, grouping.cuts)
     whole = Interval(start=from_us(edges[0]), end=from_us(edges[-1]))
-    # the timeline reads requests of more hours, by parameters of the same names
-    joined = prefixed(store.requests_as_of(whole, as_of), "grouped_")
-    attributed = _attributed(store, as_of, sweep)
+    joined = store.requests_as_of(whole, as_of)
+    if sweep is None:
+        return store.rows(_grouped(joined, _NOTHING_RAN, grouping, edges))
+    swept = Interval(start=from_us(sweep.edges_us[0]), end=from_us(sweep.edges_us[-1]))
+    with timeline(store, swept, as_of, sweep) as ran:
+        each = shares(ran, sweep)
+        attributed = Query(
+            sql="SELECT row_id AS request, sum(toInt128(picoseconds)) AS picoseconds, toInt64(argMax(lane, (piece_us, lane))) AS lane"
+            f" FROM ({each.sql}) WHERE row_id != 0 GROUP BY row_id",
+            parameters=each.parameters,
+        )
+        return store.rows(_grouped(joined, attributed, grouping, edges))
+
+
+def _grouped(joined: Query, attributed: Query, grouping: Grouping, edges: Sequence[int]) -> Query:
+    """Return the query for groups; `attributed` is (request, picoseconds, lane) of requests with a share, the lane the last one."""
     sql = sql_file("usage").replace("FROM joined", f"FROM ({joined.sql})")
     return Query(
         sql=sql.replace("LEFT JOIN attributed", f"LEFT JOIN ({attributed.sql}) AS attributed"),
-        parameters={
-            **joined.parameters,
-            **attributed.parameters,
-            **_grouped_by(grouping, edges),
-        },
-    )
-
-
-def _attributed(store: Store, as_of: datetime, sweep: Sweep | None) -> Query:
-    """Return the query for (request, picoseconds, lane) of requests with a share; the lane is where they ran last."""
-    if sweep is None:
-        sql = "SELECT toUInt128(0) AS request, toInt128(0) AS picoseconds, toInt64(0) AS lane WHERE 0"
-        return Query(sql=sql)
-    swept = Interval(start=from_us(sweep.edges_us[0]), end=from_us(sweep.edges_us[-1]))
-    each = shares(timeline(store, swept, as_of, sweep), sweep)
-    return Query(
-        sql="SELECT row_id AS request, sum(toInt128(picoseconds)) AS picoseconds, toInt64(argMax(lane, (piece_us, lane))) AS lane"
-        f" FROM ({each.sql}) WHERE row_id != 0 GROUP BY row_id",
-        parameters=each.parameters,
+        parameters={**joined.parameters, **attributed.parameters, **_grouped_by(grouping, edges)},
     )
 
 

@@ -24,7 +24,9 @@ HOUR_OF_TWO = 2 * 3600 * SECOND
 
 
 def book(store, window=None, cuts=(), as_of=None, **changes):
-    read = read_cost_book(store, window or hours(), as_of or store.watermark(), good_settings(**changes), cuts=cuts)
+    read = read_cost_book(
+        store, window or hours(), as_of or store.watermark(), good_settings(**changes), cuts=cuts
+    )
     for each in read.times:
         assert each.is_whole, each
         cost = cost_of(each, Fraction("2.37") / 3600)
@@ -99,7 +101,10 @@ def test_probes_and_what_is_nobodys_are_lines_of_their_own(store):
 
 def test_a_request_over_the_hour_is_in_both_hours(store):
     feed(store, [gateway(3590, 30, 1)], [engine(3590, 30, 1)])
-    assert [had(each) for each in book(store, hours(0, 2)).times] == [{"acme": 20 * SECOND}, {"acme": 40 * SECOND}]
+    assert [had(each) for each in book(store, hours(0, 2)).times] == [
+        {"acme": 20 * SECOND},
+        {"acme": 40 * SECOND},
+    ]
     # and whichever hours are read with it, an hour says the same
     assert [had(each) for each in book(store, hours(1)).times] == [{"acme": 40 * SECOND}]
 
@@ -136,9 +141,9 @@ def test_what_an_engine_said_when_it_started_is_enough_where_nobody_else_tells(s
     store.ingest(LineBatch(kind="engine_state", source="test", lines=[line.encode()]))
     feed(store, [gateway(10, 10, 1)], [engine(10, 10, 1, instance="told")])
     times = book(store, machines=()).times
-    assert [(each.machine.engine, each.machine.gpus, each.machine.max_num_seqs, had(each)) for each in times] == [
-        ("told", 8, 16, {"acme": 80 * SECOND})
-    ]
+    assert [
+        (each.machine.engine, each.machine.gpus, each.machine.max_num_seqs, had(each)) for each in times
+    ] == [("told", 8, 16, {"acme": 80 * SECOND})]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +173,9 @@ def test_a_ceiling_is_for_a_whole_request_however_many_hours_and_sequences_it_ra
         {"acme": 50 * SECOND},
         350 * SECOND,
     )
-    assert [had(each) for each in book(store, hours(1), ceiling_seconds=ceiling).times] == [{"acme": 50 * SECOND}]
+    assert [had(each) for each in book(store, hours(1), ceiling_seconds=ceiling).times] == [
+        {"acme": 50 * SECOND}
+    ]
 
 
 IMPOSSIBLE = {
@@ -195,7 +202,11 @@ def test_ids_that_two_tenants_use_give_neither_the_others_time(store):
         gateway(10, 10, 0, request_id="same"),
         gateway(2000, 20, 0, request_id="same", tenant="beta"),
     ]
-    feed(store, lines, [engine(10, 10, 0, request_id="chatcmpl-same"), engine(2000, 20, 0, request_id="chatcmpl-same")])
+    feed(
+        store,
+        lines,
+        [engine(10, 10, 0, request_id="chatcmpl-same"), engine(2000, 20, 0, request_id="chatcmpl-same")],
+    )
     assert had(book(store).times[0]) == {"acme": 20 * SECOND, "beta": 40 * SECOND}
 
 
