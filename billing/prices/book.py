@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, PrivateAttr
 
 from billing.money import Money
+from billing.prices.clauses import Budget, Ceiling
 from billing.prices.fields import Digits
 from billing.prices.parties import Customer, Issuer
 from billing.prices.version import PriceVersion
@@ -57,6 +58,8 @@ class PriceBook(Clause):
     issuer: Issuer | None = None
     customers: tuple[Customer, ...] = ()
     exchange_rates: tuple[ExchangeRate, ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
+    budgets: tuple[Budget, ...] = ()
     versions: Annotated[tuple[PriceVersion, ...], Field(min_length=1)]
 
     _file_sha256: str = PrivateAttr(default="")

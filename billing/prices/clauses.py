@@ -178,3 +178,17 @@ class Tax(Clause):
 
     rate: Share
     name: NamesClause | None = None
+
+
+class Ceiling(Clause):
+    """What a call of a length class may cost on average; above it a condition is raised."""
+
+    length_class: Text
+    per_call: PositiveNumber
+
+
+class Budget(Clause):
+    """What some tenants mean to spend a month together; above it, or headed there, a condition is raised."""
+
+    tenants: Texts
+    per_month: PositiveNumber

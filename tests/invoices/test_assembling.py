@@ -65,7 +65,7 @@ def shown(data):
 def test_what_is_alike_is_one_line_whatever_the_hour():
     assert shown(made_of(rated(A), rated(B))) == [
         ("charges", "requests", 15, Fraction("0.0045")),
-        ("charges", "completion", Fraction("0.0015"), Fraction("0.012")),
+        ("charges", "completion", Fraction("0.0015"), Fraction("0.003")),
     ]
 
 
@@ -87,7 +87,7 @@ def test_each_treatment_has_lines_of_its_own():
     assert found == [
         ("refused", "requests", 3, 0),
         ("aborted", "requests", 2, 0),
-        ("aborted", "completion", Fraction("0.0001"), Fraction("0.0008")),
+        ("aborted", "completion", Fraction("0.0001"), Fraction("0.0002")),
     ]
 
 

@@ -35,14 +35,19 @@ def test_the_shipped_example_says_what_it_says():
     }
     assert prices.base_fee == Decimal("0.0002")
     assert prices.tax.rate == Fraction(6, 100)
-    assert prices.token_prices("qwen3-32b").completion == Decimal("4.80")
-    assert prices.token_prices("deepseek-v4").completion == Decimal("8.00")
+    assert prices.token_prices("qwen3-32b").completion == Decimal("1.20")
+    assert prices.token_prices("deepseek-v4").completion == Decimal("2.00")
     assert prices.machine_cost("NVIDIA H200 MIG 1g.18gb") == Decimal("0.0011")
     assert (prices.machine("NVIDIA H200").price, prices.machine_cost("NVIDIA H200")) == (0, Decimal("0.0061"))
     assert prices.deployment(tenant="bank", model="x", machine="") == "dedicated"
     assert prices.deployment(tenant="acme", model="x", machine="NVIDIA H200 MIG 1g.18gb") == "edge"
     assert prices.deployment(tenant="acme", model="x", machine="NVIDIA H200") == "shared"
     assert book.customer_of("acme").name.in_language("zh") == "阿克米金融有限公司"
+    assert {each.length_class: each.per_call for each in book.ceilings} == {
+        "short": Decimal("0.0015"),
+        "medium": Decimal("0.0022"),
+        "long": Decimal("0.0028"),
+    }
     assert book.customer_of("nobody") is None
     assert (book.money.code, book.money.digits, book.money.rounding) == ("CNY", 2, "half_up")
 

@@ -28,6 +28,9 @@ def names_are_told_apart(tree: Tree) -> Iterator[Problem]:
         for at, each in entries(tree, "customers")
         for tenant in texts(each.get("tenants")) or ()
     )
+    yield from _twice(
+        ((*at, "length_class"), text(each.get("length_class"))) for at, each in entries(tree, "ceilings")
+    )
     rates = list(entries(tree, "exchange_rates"))
     own = text(mapping(tree, "currency").get("code"))
     yield from _twice((at, _rate(each)) for at, each in rates)
