@@ -6,7 +6,7 @@ a correction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -16,19 +16,19 @@ from billing.ledger.entries import EntryKind
 from billing.money import Money
 from billing.prices.clauses import Kind
 from billing.usage.groups import Treatment
-from fairclock.errors import UsageError
+from fairclock.errors import NotEvaluable
+from fairclock.model import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date, datetime
     from typing import Literal
 
-    from billing.invoices.data import Section
+    from billing.invoices.data import Section, StatementKind
     from billing.ledger.entries import Charged, Draft, Item
     from billing.prices.book import PriceBook
     from billing.prices.parties import Customer, Issuer, Names
     from billing.prices.version import PriceVersion
-    from fairclock.model import Interval
 
 _SECTIONS: tuple[Section, ...] = ("charges", "adjustments", "corrections", "credits")
 _TREATMENTS = [Treatment.COMPLETED, *(each for each in Treatment if each is not Treatment.COMPLETED)]
@@ -39,7 +39,8 @@ _INSTANT = timedelta(microseconds=1)
 class Issue:
     """What is said of a statement beside the ledger: its number, its days, what is owed from before.
 
-    exchange_to: a currency of the price book's rates, in which the total is shown too.
+    exchange_to: a currency of the price book's rates, in which the total is shown too. numbers: of the tenant's final
+        statements, by month, for what corrects them.
     """
 
     number: str | None
@@ -49,6 +50,7 @@ class Issue:
     software_version: str
     opening_balance: Fraction = Fraction(0)
     exchange_to: str | None = None
+    numbers: Mapping[str, str] = field(default_factory=dict)
     simulated: bool = False
 
 
@@ -62,14 +64,16 @@ def statement_data(
     due = None
     if issue.issued_on is not None and customer is not None and customer.due_days is not None:
         due = issue.issued_on + timedelta(days=customer.due_days)
+    lines = lines_of(book, booked, last)
+    kind, corrects = _kind(lines, issue.numbers)
     return StatementData(
-        kind="statement",
+        kind=kind,
         number=issue.number,
         status=issue.status,
         tenant=tenant,
         month=month,
         time_zone=book.time_zone,
-        service=interval,
+        service=_service(booked, interval),
         billing=interval,
         as_of=issue.as_of,
         money=book.money,
@@ -78,7 +82,8 @@ def statement_data(
         customer=None if customer is None else _customer(customer),
         price_book=book.id,
         prices=_prices_used(book, booked),
-        lines=lines_of(book, booked, last),
+        lines=lines,
+        corrects=corrects,
         software_version=issue.software_version,
         issued_on=issue.issued_on,
         due_on=due,
@@ -136,6 +141,24 @@ def _line(draft: Draft, item: Item, charge: Charged, version: PriceVersion, *, k
     )
 
 
+def _kind(lines: Sequence[Line], numbers: Mapping[str, str]) -> tuple[StatementKind, str | None]:
+    """Return what the statement is: a note where it only corrects earlier months, and the numbers that it corrects."""
+    corrected = sorted({line.month for line in lines if line.section == "corrections"})
+    if not corrected or any(line.section != "corrections" for line in lines):
+        return "statement", None
+    named = ", ".join(numbers[month] for month in corrected if month in numbers)
+    total = sum((line.net for line in lines), Fraction(0))
+    return "credit_note" if total < 0 else "debit_note", named or None
+
+
+def _service(drafts: Sequence[Draft], month: Interval) -> Interval:
+    """Return the time that the charges are about; the month itself where there are none."""
+    used = [draft for draft in drafts if any(item.usage is not None for item in draft.items)]
+    if not used:
+        return month
+    return Interval(start=min(each.start for each in used), end=max(each.end for each in used))
+
+
 def _section(draft: Draft, item: Item) -> Section:
     if draft.kind is EntryKind.CREDIT:
         return "credits"
@@ -179,10 +202,9 @@ def _exchange(book: PriceBook, to: str | None, interval: Interval) -> Exchange |
         return None
     rate = book.exchange_rate(to, until=interval.end)
     if rate is None:
-        raise UsageError(
-            "the price book",
-            "has no exchange rate of a day before the month's end",
-            found=to,
+        raise NotEvaluable(
+            f"price book {book.id}",
+            f"has no exchange rate to {to} of a day before the month's end",
             remedy="add one to its exchange_rates, with its source and day",
         )
     money = Money(code=rate.to, digits=rate.digits, rounding=book.rounding)

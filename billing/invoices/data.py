@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fairclock.model import Interval
 
 Section = Literal["charges", "adjustments", "corrections", "credits"]
-Names = "Mapping[str, str]"
+StatementKind = Literal["statement", "credit_note", "debit_note"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class StatementData:
     opening_balance: owed from before, positive; what is due is it and this statement's gross.
     """
 
-    kind: Literal["statement", "credit_note", "debit_note"]
+    kind: StatementKind
     number: str | None
     status: Literal["draft", "final"]
     tenant: str

@@ -137,3 +137,21 @@ def test_a_tenant_that_the_book_does_not_name_has_a_statement_all_the_same():
 def test_a_currency_without_a_rate_is_refused():
     with pytest.raises(FairclockError, match="EUR"):
         made_of(rated(A), exchange_to="EUR")
+
+
+@pytest.mark.parametrize(
+    ("times", "kind"),
+    [pytest.param(1, "debit_note", id="more is owed"), pytest.param(-1, "credit_note", id="less is owed")],
+)
+def test_what_only_corrects_earlier_months_is_a_note(times, kind):
+    late = rated(B, about="2026-09", times=times)
+    data = made_of(late, numbers={"2026-09": "acme-000006", "2026-08": "acme-000005"})
+    assert (data.kind, data.corrects) == (kind, "acme-000006")
+    both = made_of(late, rated(A), numbers={"2026-09": "acme-000006"})
+    assert (both.kind, both.corrects) == ("statement", None)
+
+
+def test_the_service_period_is_that_of_what_was_used():
+    assert made_of(rated(A), rated(B)).service.start == A.start
+    assert made_of(rated(A), rated(B)).service.end == B.end
+    assert made_of().service == OCTOBER
