@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pydantic import Field
 
+from billing.cost_book.configuration import GpuTimeSection
 from fairclock.config import FilePath, Section
+
+if TYPE_CHECKING:
+    from billing.cost_book.settings import CostBookSettings
 
 
 class BillingSection(Section):
@@ -15,3 +21,9 @@ class BillingSection(Section):
 
     grace_days: int = Field(default=7, ge=0, le=366)
     """How many days after a month's end late rows may still change it, before it can be final."""
+
+    gpu_time: GpuTimeSection = GpuTimeSection()
+
+    def cost_book(self) -> CostBookSettings:
+        """Return how GPU time is attributed."""
+        return self.gpu_time.settings()

@@ -107,7 +107,13 @@ def usages_of(
     store: Store, book: BookPrices, window: Interval, *, as_of: datetime, config: Path | None
 ) -> Sequence[Usage]:
     """Return what was used in `window`, cut where prices or months change."""
-    raise NotImplementedError
+    from billing.usage.reading import read_usage  # noqa: PLC0415
+    from fairclock.cli.configuration import configuration  # noqa: PLC0415
+
+    # a month of a half-hour zone begins within an hour, and that hour belongs to two
+    cuts = sorted({window.start, window.end, *book.book.changes(window), *book.months.bounds(window)})
+    found = read_usage(store, window, as_of, configuration(config).billing.cost_book(), cuts=cuts)
+    return [each for each in found if window.start <= each.start < window.end]
 
 
 def _changed(store: Store, book: BookPrices, as_of: datetime) -> list[Interval]:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -15,11 +16,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from billing.bookkeeping.credits import keep_computed
+from billing.usage import Treatment
 from fairclock.cli import ledger_rating, main
 from fairclock.store import Query
+from tests.credits.factories import a_credit
 from tests.ledger.factories import HOUR, START, a_usage
 
-BOOK = Path(__file__).parents[2] / "examples" / "prices.yaml"
+BOOK = Path(__file__).parent / "prices.yaml"
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -64,6 +68,7 @@ def ledger(store, used):
 
 def golden(name, text):
     path = GOLDEN / name
+    text = re.sub(r"[0-9a-f]{64}", "HASH", text)
     if os.environ.get("FAIRCLOCK_WRITE_GOLDEN"):
         path.write_text(text)
     assert text == path.read_text()
@@ -204,3 +209,60 @@ def test_the_store_as_it_is_holds_what_was_exported_before(ledger, store, tmp_pa
 )
 def test_wrong_words(ledger, words, says):
     assert says in ledger(*words, code=2).err
+
+
+def test_an_invoice_is_a_draft_then_numbered_and_then_never_another(ledger, used, tmp_path):
+    used += [a_usage(tenant="billed"), a_usage(tenant="billed", treatment=Treatment.INCOMPLETE, requests=2)]
+    ledger("rate", "--month", "2026-10", "--prices", BOOK)
+    ask = ("invoice", "--month", "2026-10", "--tenant", "billed", "--prices", BOOK)
+    draft = json.loads(ledger(*ask, "--json").out)
+    assert (draft["status"], draft["number"], draft["totals"]["net"]) == ("draft", None, "0.01")
+    ledger("close", "--month", "2026-10", "--final", "--tenant", "billed", "--prices", BOOK)
+    final = ledger(*ask, "--json").out
+    statement = json.loads(final)
+    assert (statement["status"], statement["number"]) == ("final", "billed-000001")
+    assert (statement["totals"]["net"], statement["totals"]["tax"], statement["totals"]["gross"]) == (
+        "500.00",
+        "30.00",
+        "530.00",
+    )
+    assert sum(Fraction(line["net"]) for line in statement["lines"]) == 500
+    used[-2] = replace(used[-2], requests=5_000_000)
+    ledger("rate", "--month", "2026-10", "--prices", BOOK)
+    assert ledger(*ask, "--json", "--opening-balance", "7").out == final
+    note = json.loads(
+        ledger("invoice", "--month", "2026-11", "--tenant", "billed", "--prices", BOOK, "--json").out
+    )
+    assert (note["kind"], note["corrects"], note["status"]) == ("debit_note", "billed-000001", "draft")
+    # 4,999,990 calls more at 0.0003, less what the minimum had made up
+    assert Fraction(note["totals"]["net"]) == Fraction("1000.01")
+    said = ledger(*ask, "--format", "json,csv,html", "--lang", "en,zh", "-o", tmp_path)
+    assert [Path(line).name for line in said.out.splitlines()] == [
+        "billed-2026-10-invoice.json", "billed-2026-10-invoice.csv", "billed-2026-10-invoice.zh.csv",
+        "billed-2026-10-invoice.html", "billed-2026-10-invoice.zh.html",
+    ]  # fmt: skip
+
+
+def test_a_credit_is_claimed_and_granted_and_goes_off_the_next_statement(ledger, store):
+    credit = a_credit(
+        id="cr-abcdef01", contract="acme-2026", month="2026-10", currency="CNY", amount=Fraction(50), closes_at=None,
+        opens_at=START, shares={"credited": Fraction(50)}, facts={"decide_within_us": 86_400_000_000},
+    )  # fmt: skip
+    keep_computed(store, [credit], contract="acme-2026", month="2026-10")
+    assert (
+        "has to claim it first" in ledger("grant", credit.id, "--author", "Ops", "--prices", BOOK, code=2).err
+    )
+    claimed = json.loads(
+        ledger("claim", credit.id, "--author", "Zhang", "--evidence", "letter 7", "--json").out
+    )
+    assert (claimed["state"], claimed["evidence"], claimed["amount"]) == ("claimed", "letter 7", "50")
+    assert claimed["decide_by"] > claimed["stored_at"]
+    granted = ledger("grant", credit.id, "--author", "Ops", "--prices", BOOK)
+    assert granted.err == "cr-abcdef01 is granted, booked in 2026-11\n"
+    statement = json.loads(
+        ledger("invoice", "--month", "2026-11", "--tenant", "credited", "--prices", BOOK, "--json").out
+    )
+    assert statement["totals"]["credits"] == "-50.00"
+    (line,) = statement["lines"]
+    assert (line["section"], line["objective"], line["revision"]) == ("credits", "availability", 1)
+    assert "it is granted" in ledger("refuse", credit.id, "--author", "Ops", "--comment", "no", code=2).err

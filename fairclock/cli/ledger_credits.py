@@ -1,0 +1,130 @@
+"""Own ``fairclock ledger claim``, ``grant`` and ``refuse``: what becomes of a credit."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairclock.cli.ledger import JSON, PRICES, book_of
+from fairclock.cli.options import common_options, store_dsn
+from fairclock.model import utc_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from billing.credits import CreditEntry
+
+_AUTHOR = click.option("--author", required=True, help="Who says so: a person of that side.")
+_EVIDENCE = click.option("--evidence", default="", help="What shows it: a letter, a ticket, a measurement.")
+
+
+@click.command()
+@click.argument("credit", metavar="ID")
+@_AUTHOR
+@_EVIDENCE
+@click.option("--comment", default="", help="What else is to be said.")
+@JSON
+@common_options
+def claim(*, credit: str, author: str, evidence: str, comment: str, **others: Any) -> None:
+    """Claim a credit for the customer, within the contract's dates; the report lists credits with their ids."""
+    _step(credit, "claimed", author=author, evidence=evidence, comment=comment, **others)
+
+
+@click.command()
+@click.argument("credit", metavar="ID")
+@_AUTHOR
+@_EVIDENCE
+@click.option("--comment", default="", help="What else is to be said.")
+@PRICES
+@JSON
+@common_options
+def grant(
+    *, credit: str, author: str, evidence: str, comment: str, prices: Path | None, **others: Any
+) -> None:
+    """Grant a claimed credit for the provider; where the contract deducts it, it goes off the next statement."""
+    _step(credit, "granted", author=author, evidence=evidence, comment=comment, prices=prices, **others)
+
+
+@click.command()
+@click.argument("credit", metavar="ID")
+@_AUTHOR
+@click.option("--comment", required=True, help="Why it is refused.")
+@_EVIDENCE
+@JSON
+@common_options
+def refuse(*, credit: str, author: str, evidence: str, comment: str, **others: Any) -> None:
+    """Refuse a claimed credit for the provider, for good."""
+    _step(credit, "refused", author=author, evidence=evidence, comment=comment, **others)
+
+
+def _step(
+    credit: str,
+    wanted: str,
+    *,
+    author: str,
+    evidence: str,
+    comment: str,
+    as_json: bool,
+    dsn: str | None,
+    config: Path | None,
+    quiet: bool,
+    debug: bool,
+    prices: Path | None = None,
+) -> None:
+    del debug
+    from billing.bookkeeping.credits import credit_entries, deduct, step  # noqa: PLC0415
+    from billing.credits import CreditState  # noqa: PLC0415
+    from fairclock.store import open_store  # noqa: PLC0415
+
+    said = CreditState(wanted)
+    book = book_of(prices, config) if said is CreditState.GRANTED else None
+    now = datetime.now(UTC)
+    with open_store(store_dsn(dsn, config)) as store:
+        known = credit_entries(store, store.watermark(), id=credit)
+        within = known[-1].facts.get("decide_within_us") if known and said is CreditState.CLAIMED else None
+        kept = step(
+            store,
+            credit,
+            said,
+            author=author,
+            comment=comment,
+            evidence=evidence,
+            now=now,
+            decide_within=None if within is None else timedelta(microseconds=within),
+        )
+        entries = [] if book is None else deduct(store, kept, book.months)
+    if as_json:
+        click.echo(json.dumps(_tree(kept), ensure_ascii=False))
+    elif not quiet:
+        booked = f", booked in {entries[0].draft.period}" if entries else ""
+        decide = (
+            f"; to be decided by {utc_text(kept.decide_by)}"
+            if said is CreditState.CLAIMED and kept.decide_by
+            else ""
+        )
+        click.echo(f"{credit} is {wanted}{booked}{decide}", err=True)
+
+
+def _tree(entry: CreditEntry) -> dict[str, Any]:
+    from billing.ledger import write_exact  # noqa: PLC0415
+
+    return {
+        "id": entry.id,
+        "contract": entry.contract,
+        "month": entry.month,
+        "objective": entry.objective,
+        "revision": entry.revision,
+        "state": str(entry.state),
+        "currency": entry.currency,
+        "amount": write_exact(entry.amount),
+        "form": entry.form,
+        "shares": {tenant: write_exact(share) for tenant, share in entry.shares.items()},
+        "decide_by": None if entry.decide_by is None else utc_text(entry.decide_by),
+        "author": entry.author,
+        "comment": entry.comment,
+        "evidence": entry.evidence,
+        "stored_at": None if entry.stored_at is None else utc_text(entry.stored_at),
+    }
