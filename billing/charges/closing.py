@@ -32,6 +32,8 @@ def closing(usages: Iterable[Usage], book: PriceBook, month: Interval) -> list[A
     The month's volume is counted in the order of `received`, as finely as usage is kept, over all versions; each unit
     is adjusted as the version says that was in force when it was received.
     """
+    if not any(version.included or version.tiers or version.minimum for version in book.versions):
+        return []
     ordered = batches(usages, book)
     free = free_shares(ordered)
     found = [*_included(ordered, free), *_tiers(ordered, free)]

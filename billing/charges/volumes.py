@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -68,18 +68,21 @@ class Stretch:
 
 
 def batches(usages: Iterable[Usage], book: PriceBook) -> list[Batch]:
-    """Return what is charged, in order; what came before the book's first version is not."""
+    """Return what is charged, in order, alike charges as one; what came before the book's first version is not."""
     found: list[Batch] = []
     ordered = sorted(usages, key=lambda each: each.start)
     for start, together in groupby(ordered, key=lambda each: each.start):
         version = book.version_at(start)
         if version is None:
             continue
+        counts: dict[tuple[str, Charge], Fraction] = {}
+        for usage in together:
+            for each in charge(usage, version):
+                if each.counts:
+                    alike = (usage.model, replace(each, count=Fraction(0)))
+                    counts[alike] = counts.get(alike, Fraction(0)) + each.count
         parts = tuple(
-            Part(model=usage.model, charge=each)
-            for usage in together
-            for each in charge(usage, version)
-            if each.counts
+            Part(model=model, charge=replace(each, count=count)) for (model, each), count in counts.items()
         )
         found.append(Batch(version=version, parts=parts))
     return found
