@@ -134,6 +134,7 @@ class GpuTimeSection(Section):
             ceiling_seconds=None if ceiling is None else Fraction(ceiling),
             owns_left=self.left_requests_own_time,
             probe_tenants=frozenset(self.probe_tenants),
+            length_classes=self.classes(),
         )
 
     def classes(self) -> tuple[LengthClass, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from billing.cost_book.hours import PICOSECONDS_A_MICROSECOND, PICOSECONDS_A_SECOND, EngineTime, TenantTime
 from billing.cost_book.machines import EngineStart, machines_of
+from fairclock.errors import UsageError
 from fairclock.model import Interval, from_us, to_us
 from fairclock.store.engine_timelines import (
     QUANTA,
@@ -69,7 +70,7 @@ def sweep_of(
 ) -> Sweep:
     """Return what is to be swept in the hours of `window`: cut at hours, at `cuts`, and where an engine changed its machine.
 
-    Raises ValueError where shares go by slots and an engine's are not known.
+    Raises UsageError where shares go by slots and an engine's are not known.
     """
     changes = [
         from_us(edge)
@@ -80,7 +81,12 @@ def sweep_of(
     ceiling = settings.ceiling_seconds
     slotless = [each.engine for each in machines if each.max_num_seqs is None]
     if settings.division == "per_slot" and slotless:
-        raise ValueError(f"shares go by slots, and nobody says how many {slotless[0]} has: max_num_seqs")
+        raise UsageError(
+            "billing.gpu_time.division",
+            "shares go by slots, and nobody says how many an engine has",
+            found=slotless[0],
+            remedy="write its max_num_seqs in billing.gpu_time.engines",
+        )
     return Sweep(
         lanes=tuple(
             Lane(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from billing.cost_book.reading import machines_known, sweep_of
 from billing.usage.groups import Treatment, Usage
-from billing.usage.length_classes import LENGTH_CLASSES
 from fairclock.model import from_us
 from fairclock.store.usage import Grouping, usage_groups, usage_window
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from billing.cost_book.settings import CostBookSettings
-    from billing.usage.length_classes import LengthClass
     from fairclock.model import Interval
     from fairclock.store import Store
 
@@ -29,7 +27,6 @@ def read_usage(
     settings: CostBookSettings,
     *,
     cuts: Sequence[datetime] = (),
-    classes: Sequence[LengthClass] = LENGTH_CLASSES,
 ) -> list[Usage]:
     """Return the usage of all requests received in the whole hours (UTC) that `window` touches, as known at `as_of`.
 
@@ -39,7 +36,7 @@ def read_usage(
     ran_in = usage_window(store, window, as_of)
     machines = machines_known(store, ran_in, as_of, settings)
     grouping = Grouping(
-        classes=tuple((each.name, each.from_tokens) for each in classes),
+        classes=tuple((each.name, each.from_tokens) for each in settings.length_classes),
         lane_machines=tuple(each.machine for each in machines),
         upstream_machines=tuple(
             {address: each.machine for each in machines for address in each.upstreams}.items()

@@ -36,11 +36,13 @@ _REQUESTS = {
     "tenant": "LowCardinality(String)", "received_at": "DateTime64(6, 'UTC')", "request_id": "String", "trace_id": "FixedString(16)",
     "content_hash": "UInt128", "k": "UInt16", "upstream": "LowCardinality(String)", "outcome": "LowCardinality(String)",
     "end_to_end_us": "Int64", "forwarded_us": "Nullable(Int64)", "prefill_us": "Nullable(Int64)", "decode_us": "Nullable(Int64)",
-    "prompt_tokens": "Nullable(UInt32)", "completion_tokens": "Nullable(UInt32)", "engine": "LowCardinality(String)",
+    "prompt_tokens": "Nullable(UInt32)", "cached_tokens": "Nullable(UInt32)", "completion_tokens": "Nullable(UInt32)",
+    "engine": "LowCardinality(String)",
 }  # fmt: skip
 _TIMELINE = {
     "instance": "LowCardinality(String)", "row_id": "UInt128", "tenant": "LowCardinality(String)", "weight": "Int64",
-    "kv_tokens": "Int64", "begun_us": "Int64", "ended_us": "Int64",
+    "kv_tokens": "Int64", "begun_us": "Int64", "ended_us": "Int64", "is_left": "UInt8", "first_us": "Int64", "done_us": "Int64",
+    "prompt_tokens": "Int64", "cached_tokens": "Int64", "completion_tokens": "Int64",
 }  # fmt: skip
 
 
@@ -115,13 +117,13 @@ def earliest_us(store: Store, window: Interval, as_of: datetime) -> int:
 
 
 def _ran_into(start_us: int, as_of_us: int) -> list[Query]:
-    """Return the queries for (earliest µs, how many) of the day's raw rows that end after `start_us`; copies count too."""
+    """Return the queries for (earliest µs, how many) of the day's raw rows that end at `start_us` or after it; copies count too."""
     return [
         Query(
             sql=f"SELECT min(toUnixTimestamp64Micro({begun})), count() FROM {table}"
             f" WHERE {begun} >= fromUnixTimestamp64Micro({{engine_from_us:Int64}}, 'UTC')"
             f" AND {begun} < fromUnixTimestamp64Micro({{engine_to_us:Int64}}, 'UTC') AND first_wins >= {{as_of_wins:UInt64}}"
-            f" AND toUnixTimestamp64Micro({begun}) + {length} > {{engine_to_us:Int64}} AND {condition}",
+            f" AND toUnixTimestamp64Micro({begun}) + {length} >= {{engine_to_us:Int64}} AND {condition}",
             parameters=engine_parameters(max(start_us - DAY_US, 0), start_us, as_of_us),
         )
         for table, begun, length, condition in (
@@ -271,4 +273,34 @@ def engine_starts(window: Interval, as_of: datetime) -> Query:
         f" (SELECT *, max(if(at_us <= {{engine_from_us:Int64}}, at_us, 0)) OVER (PARTITION BY instance) AS last_before_us FROM ({said}))"
         " WHERE at_us >= last_before_us GROUP BY instance, at_us ORDER BY instance, at_us",
         parameters=engine_parameters(to_us(window.start), to_us(window.end), to_us(as_of)),
+    )
+
+
+def reported_tokens(store: Store, window: Interval, as_of: datetime) -> Query:
+    """Return the query for (engine, hour_us, prompt, cached, completion tokens, sequences) that engines reported in `window`."""
+    first_us = earliest_us(store, window, as_of)
+    rows = engine_rows(store._connection, from_us=first_us, to_us=to_us(window.end), as_of_us=to_us(as_of))  # noqa: SLF001 - one package
+    return Query(
+        sql=sql_file("reported_tokens").replace("FROM engine_rows", f"FROM ({rows.sql})"),
+        parameters={
+            **rows.parameters,
+            "hours_from_us": to_us(window.start),
+            "hours_to_us": to_us(window.end),
+        },
+    )
+
+
+def owned_tokens(ran: Query, window: Interval) -> Query:
+    """Return the query for (engine, hour_us, is_left, prompt, cached, completion tokens, sequences) of all that is a request's.
+
+    is_left: the request left no row at its engine; its tokens are those that the gateway logged, if it did.
+    """
+    return Query(
+        sql="SELECT toString(instance) AS engine, intDiv(at.1, 3600000000) * 3600000000 AS hour_us, is_left,"
+        " sum(at.2), sum(at.3), sum(at.4), sum(at.5) FROM"
+        f" (SELECT * FROM ({ran.sql}) WHERE row_id != 0 OR is_left)"
+        " ARRAY JOIN [(first_us, prompt_tokens, cached_tokens, toInt64(0), toInt64(0)),"
+        " (done_us, toInt64(0), toInt64(0), completion_tokens, toInt64(NOT is_left))] AS at"
+        " WHERE at.1 >= {owned_from:Int64} AND at.1 < {owned_to:Int64} GROUP BY ALL ORDER BY ALL",
+        parameters={**ran.parameters, "owned_from": to_us(window.start), "owned_to": to_us(window.end)},
     )

@@ -149,7 +149,7 @@ def test_a_price_that_changes_cuts_by_when_a_request_was_received(store):
 def test_length_classes_can_be_others(store):
     feed(store, [gateway(10, 5, 1)])
     classes = (LengthClass(name="tiny", from_tokens=0), LengthClass(name="huge", from_tokens=100))
-    assert usage(store, classes=classes)[0].length_class == "huge"
+    assert usage(store, settings=good_settings(length_classes=classes))[0].length_class == "huge"
 
 
 def test_all_time_of_a_request_is_its_hours_even_what_it_ran_in_the_next(store):

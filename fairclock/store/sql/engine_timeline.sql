@@ -1,7 +1,8 @@
 -- What ran on the engines: a row for each sequence that an engine reported, with the request that it belongs to, if any.
 --
 -- Reads `engine_rows` (one row a sequence) and `joined` (requests as of the same instant). Columns: instance, row_id (the
--- request's; 0 is nobody's), tenant, weight, kv_tokens, begun_us, ended_us.
+-- request's; 0 is nobody's), tenant, weight, kv_tokens, begun_us, ended_us, is_left (0), first_us and done_us (when its front end counted the
+-- prompt, and the end), prompt_tokens, cached_tokens, completion_tokens.
 -- A sequence runs from its first scheduling to its last token, on its engine's clock: it was scheduled its prefill before its
 -- first token, or, where nobody tells when that came, its queue after its arrival. Rows that say impossible things are
 -- left out; a sequence longer than a day says one.
@@ -28,7 +29,11 @@ WITH
                 greatest(ifNull(time_to_first_token_us, 0) - prefill_us, 0), queue_us) AS waited_us,
             arrived_us + waited_us AS begun_us,
             begun_us + prefill_us + decode_us AS ended_us,
-            toInt64(ifNull(prompt_tokens, 0)) + toInt64(ifNull(completion_tokens, 0)) AS kv_tokens,
+            toInt64(ifNull(prompt_tokens, 0)) AS prompt, toInt64(ifNull(cached_tokens, 0)) AS cached, toInt64(ifNull(completion_tokens, 0)) AS completion,
+            prompt + completion AS kv_tokens,
+            -- when its front end counted the prompt, and the end
+            arrived_us + ifNull(time_to_first_token_us, queue_us + prefill_us) AS first_us,
+            arrived_us + end_to_end_us AS done_us,
             trace_id, join_id
         FROM engine_rows
         WHERE queue_us >= 0 AND prefill_us >= 0 AND decode_us >= 0
@@ -82,5 +87,6 @@ WITH
         LEFT JOIN of_id ON of_id.request_id = sequences.join_id
     )
 SELECT
-    toString(instance) AS instance, row_id, toString(tenant) AS tenant, greatest(kv_tokens, 1) AS weight, kv_tokens, begun_us, ended_us
+    toString(instance) AS instance, row_id, toString(tenant) AS tenant, greatest(kv_tokens, 1) AS weight, kv_tokens, begun_us, ended_us,
+    0 AS is_left, first_us, done_us, prompt AS prompt_tokens, cached AS cached_tokens, completion AS completion_tokens
 FROM owned

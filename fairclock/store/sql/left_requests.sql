@@ -8,8 +8,15 @@ SELECT
     if({owns_left:UInt8}, reinterpretAsUInt128(sipHash128(content_hash, k)), 0) AS row_id,
     if({owns_left:UInt8}, toString(tenant), '') AS tenant,
     greatest(kv_tokens, 1) AS weight,
-    toInt64(ifNull(prompt_tokens, 0)) + toInt64(ifNull(completion_tokens, 0)) AS kv_tokens,
+    prompt + completion AS kv_tokens,
     toUnixTimestamp64Micro(received_at) + ifNull(forwarded_us, 0) AS begun_us,
-    toUnixTimestamp64Micro(received_at) + end_to_end_us AS ended_us
-FROM joined
+    toUnixTimestamp64Micro(received_at) + end_to_end_us AS ended_us,
+    1 AS is_left, ended_us AS first_us, ended_us AS done_us,
+    prompt AS prompt_tokens, cached AS cached_tokens, completion AS completion_tokens
+FROM
+(
+    SELECT
+        *, toInt64(ifNull(prompt_tokens, 0)) AS prompt, toInt64(ifNull(cached_tokens, 0)) AS cached, toInt64(ifNull(completion_tokens, 0)) AS completion
+    FROM joined
+)
 WHERE engine = 'none' AND outcome IN ('client_aborted', 'timeout') AND isNotNull(forwarded_us) AND instance != '' AND begun_us <= ended_us
