@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from fairclock.store import Store
+    from fairclock.store.ledger import Rows
 
 _TRIES = 8
 _BATCH = 2_000
@@ -55,7 +56,7 @@ class Books:
     beside: tuple[str, ...]
 
 
-def books_at(store: Store, as_of: datetime) -> Books:
+def books_at(store: Rows, as_of: datetime) -> Books:
     """Read how far each tenant's chain reached at `as_of`."""
     counted = entry_heads(store, as_of)
     rivalled = [tenant for tenant, (_, rivals) in counted.items() if rivals]
@@ -70,7 +71,7 @@ def books_at(store: Store, as_of: datetime) -> Books:
     return Books(as_of=as_of, heads=heads, beside=tuple(beside))
 
 
-def drafts_of(store: Store, books: Books, choice: EntryChoice) -> dict[str, list[tuple[int, Draft]]]:
+def drafts_of(store: Rows, books: Books, choice: EntryChoice) -> dict[str, list[tuple[int, Draft]]]:
     """Return the chosen entries that hold, by tenant, each with its sequence, in order.
 
     Raises StoreError where one cannot be read: somebody changed it.
@@ -97,7 +98,7 @@ def _entry(row: Mapping[str, Any]) -> Entry:
     )
 
 
-def known_states(store: Store, books: Books) -> dict[str, dict[str, PeriodState]]:
+def known_states(store: Rows, books: Books) -> dict[str, dict[str, PeriodState]]:
     """Return, for each tenant, the months that are not open."""
     closes = drafts_of(store, books, EntryChoice(kinds=("close",)))
     return {tenant: states(draft for _, draft in found) for tenant, found in closes.items()}
@@ -133,12 +134,12 @@ def post(store: Store, plan: Callable[[Books], Sequence[Draft]]) -> list[Entry]:
     )
 
 
-def stored_rows(store: Store, as_of: datetime, choice: EntryChoice | None = None) -> list[Stored]:
+def stored_rows(store: Rows, as_of: datetime, choice: EntryChoice | None = None) -> list[Stored]:
     """Return the rows as they are stored, those beside a chain too."""
     return [Stored(**row) for row in entry_rows(store, as_of, choice or EntryChoice())]
 
 
-def anchors(store: Store, as_of: datetime) -> list[Anchor]:
+def anchors(store: Rows, as_of: datetime) -> list[Anchor]:
     """Return every end of a chain that was noted."""
     return [Anchor(*each) for each in noted_heads(store, as_of)]
 

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
     from billing.ledger import Entry, Months
     from fairclock.store import Store
+    from fairclock.store.ledger import Rows
 
 DEDUCTED = "deduct_next"
 _BODY = ("needs_claim", "form", "shares", "facts")
 
 
-def credit_entries(store: Store, as_of: datetime, **equal: str) -> list[CreditEntry]:
+def credit_entries(store: Rows, as_of: datetime, **equal: str) -> list[CreditEntry]:
     """Return what had been said of credits by `as_of`; `equal` narrows by id, contract or month."""
     return [_read(row) for row in money_rows(store, "credits", CREDIT_COLUMNS, as_of, **equal)]
 

@@ -99,7 +99,12 @@ def keep_versions(store: Store, book: PriceBook, *, until: datetime) -> None:
         raise PriceBookError(book.id, [*changed, *gone])
     for each in used:
         if each.name not in known:
-            said = each.model_dump(mode="json", by_alias=True, exclude_none=True)
+            said = {
+                "currency": {"code": book.currency.code, "digits": book.currency.digits},
+                "rounding": book.rounding,
+                "time_zone": book.time_zone,
+                "version": each.model_dump(mode="json", by_alias=True, exclude_none=True),
+            }
             keep_row(
                 store,
                 "prices",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,15 @@ import click
 
 from fairclock.cli.ledger import JSON, PRICES, book_of
 from fairclock.cli.options import common_options, store_dsn
+from fairclock.errors import NotEvaluable
 from fairclock.model import utc_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from billing.credits import CreditEntry
+    from fairclock.store import Store
 
 _AUTHOR = click.option("--author", required=True, help="Who says so: a person of that side.")
 _EVIDENCE = click.option("--evidence", default="", help="What shows it: a letter, a ticket, a measurement.")
@@ -60,6 +64,36 @@ def refuse(*, credit: str, author: str, evidence: str, comment: str, **others: A
     _step(credit, "refused", author=author, evidence=evidence, comment=comment, **others)
 
 
+def keep_credits(store: Store, paths: Sequence[Path], month: str) -> list[CreditEntry]:
+    """Write down what contracts give back for a month, and return what is new; a contract that does not know the month is left out."""
+    from billing.bookkeeping.credits import keep_computed  # noqa: PLC0415
+    from sla.contracts import require_lintable  # noqa: PLC0415
+    from sla.contracts.versions import load_versions  # noqa: PLC0415
+    from sla.evaluation import computed_credits  # noqa: PLC0415
+
+    added: list[CreditEntry] = []
+    for path in paths:
+        versions = load_versions(path)
+        for version in versions:
+            require_lintable(version)
+        with suppress(NotEvaluable):
+            found = computed_credits(store, versions, month=month)
+            added += keep_computed(store, found, contract=versions[0].id, month=month)
+    return added
+
+
+def sentence(entry: CreditEntry) -> str:
+    """Return a credit as a person reads it."""
+    from billing.ledger import write_exact  # noqa: PLC0415
+
+    end = "" if entry.closes_at is None else f" until {utc_text(entry.closes_at)}"
+    claim = f"can be claimed from {utc_text(entry.opens_at)}{end}" if entry.needs_claim else "needs no claim"
+    return (
+        f"{entry.id}  {entry.contract}  {entry.month}  {entry.objective}  {write_exact(entry.amount)} {entry.currency}"
+        f"  ({entry.facts['tier']}), revision {entry.revision}, {claim}"
+    )
+
+
 def _step(
     credit: str,
     wanted: str,
@@ -97,7 +131,7 @@ def _step(
         )
         entries = [] if book is None else deduct(store, kept, book.months)
     if as_json:
-        click.echo(json.dumps(_tree(kept), ensure_ascii=False))
+        click.echo(json.dumps(tree(kept), ensure_ascii=False))
     elif not quiet:
         booked = f", booked in {entries[0].draft.period}" if entries else ""
         decide = (
@@ -108,7 +142,8 @@ def _step(
         click.echo(f"{credit} is {wanted}{booked}{decide}", err=True)
 
 
-def _tree(entry: CreditEntry) -> dict[str, Any]:
+def tree(entry: CreditEntry) -> dict[str, Any]:
+    """Return a credit as JSON values."""
     from billing.ledger import write_exact  # noqa: PLC0415
 
     return {

@@ -4,6 +4,6 @@
 `judged` and `carried` make verdicts of the counts; `values` looks up what is printed beside them.
 """
 
-from sla.evaluation.report import SCHEMA, evaluate, verdicts
+from sla.evaluation.report import SCHEMA, computed_credits, evaluate, verdicts
 
-__all__ = ["SCHEMA", "evaluate", "verdicts"]
+__all__ = ["SCHEMA", "computed_credits", "evaluate", "verdicts"]

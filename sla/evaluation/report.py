@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 from fairclock.errors import NotEvaluable
 from fairclock.model import Interval, Outcome, utc_text
 from sla.contracts import Contract
+from sla.contracts.objectives import CostObjective
 from sla.contracts.versions import versions_of
 from sla.evaluation.breakdown import breakdown_aggregates, read_breakdown
 from sla.evaluation.budgets_section import error_budgets_section
 from sla.evaluation.carried import carried_counts, with_carried
+from sla.evaluation.charged import charged_of
+from sla.evaluation.cost_objectives import judge_cost
+from sla.evaluation.cost_section import amounts_section, cost_section
 from sla.evaluation.coverage import coverage_of
+from sla.evaluation.credits_section import credits_of, credits_section
 from sla.evaluation.daily import daily
 from sla.evaluation.dataset import rows_of
 from sla.evaluation.evidence import rows_sha256
@@ -52,7 +57,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
+    from billing.credits import CreditEntry
     from fairclock.store import Query
+    from sla.evaluation.cost_objectives import CostJudged
     from sla.evaluation.coverage import Coverage
     from sla.evaluation.rows import Requests
     from sla.evaluation.values import Delivered
@@ -68,6 +75,8 @@ class Result:
     judged: Mapping[str, Judged]
     carried: Mapping[str, Tally]
     delivered: Mapping[str, Delivered]
+    costs: Mapping[int, CostJudged]
+    credits: Sequence[CreditEntry]
 
 
 def evaluate(
@@ -100,6 +109,10 @@ def evaluate(
     everything = together(facts)
     traffic = read_traffic(everything.others)
     ranked = values_at_ranks(store, everything.source, clock_ranks(everything.others))
+    charged = charged_of(store, latest, month, period, instant_known)
+    credited = credits_section(
+        store, latest, month, [credit for each in results for credit in each.credits], instant_known
+    )
     return {
         "schema": SCHEMA,
         "contract": {
@@ -119,7 +132,9 @@ def evaluate(
         "objectives": [
             row
             for each, verdicts in zip(results, without, strict=True)
-            for row in objectives_section(each.facts, each.judged, each.delivered, each.carried, verdicts)
+            for row in objectives_section(
+                each.facts, each.judged, each.delivered, each.carried, verdicts, costs=each.costs
+            )
         ],
         "error_budgets": [
             row
@@ -134,9 +149,9 @@ def evaluate(
         "degradations": degradations_section(store, everything.source, latest, elapsed, instant_known),
         "incidents": [],
         "changes": [],
-        "cost": None,
-        "credits": [],
-        "amounts": None,
+        "cost": cost_section(charged),
+        "credits": credited,
+        "amounts": amounts_section(charged, credited),
         "evidence": {
             "rows": traffic.admitted,
             "rows_sha256": rows_sha256(store, everything.source, period, traffic.admitted),
@@ -148,7 +163,12 @@ def evaluate(
         "daily": daily_section(daily(store, everything.source, period, latest.zone)),
         "unmeasured": unmeasured_section(latest),
         "not_evaluated": list(
-            dict.fromkeys(path for each in subjects for path in each.contract.not_evaluated())
+            dict.fromkeys(
+                path
+                for each in results
+                for path in each.facts.subject.contract.not_evaluated()
+                if not _rests_on_the_ledger(path, each, is_rated=charged is not None)
+            )
         ),
     }
 
@@ -163,6 +183,43 @@ def verdicts(
         each = remedied(store, subject, month, known)
         found += _judged(store, each.subject, month, known, lambda _: {})[1].values()
     return found
+
+
+def computed_credits(
+    store: Requests, contract: Contract | Sequence[Contract], *, month: str, as_of: datetime | None = None
+) -> list[CreditEntry]:
+    """Return the credits that `evaluate` would say a month comes to, as they are written down."""
+    known = store.checked_as_of(as_of)
+    found: list[CreditEntry] = []
+    for subject in _subjects(contract, month, known, NOTHING):
+        each = remedied(store, subject, month, known)
+        facts, judged, _ = _judged(store, each.subject, month, known, lambda _: {})
+        found += _money(store, facts, judged)[1]
+    return found
+
+
+def _money(
+    store: Requests, facts: Facts, judged: Mapping[str, Judged]
+) -> tuple[dict[int, CostJudged], list[CreditEntry]]:
+    """Return what the ledger says of a version's promises about cost, by their place, and what its verdicts give back."""
+    contract = facts.subject.contract
+    costs: dict[int, CostJudged] = {}
+    if contract.credits is None and not any(isinstance(each, CostObjective) for each in contract.objectives):
+        return costs, []
+    charged = charged_of(store, contract, facts.month.label, facts.month.period, facts.as_of)
+    for number, objective in enumerate(contract.objectives):
+        if isinstance(objective, CostObjective):
+            found = judge_cost(contract, objective, charged, facts.coverage)
+            if found is not None:
+                costs[number] = found
+    return costs, credits_of(store, facts, judged, costs, charged)
+
+
+def _rests_on_the_ledger(path: str, result: Result, *, is_rated: bool) -> bool:
+    """Tell whether a clause that no verdict by request rests on was evaluated all the same: by what was rated."""
+    if path.startswith("objectives["):
+        return int(path[len("objectives[") : -1]) in result.costs
+    return is_rated and (path in {"credits", "prices"} or path.startswith("quality.levels["))
 
 
 def _without(store: Requests, result: Result, each: Remedied | None) -> dict[str, str] | None:
@@ -205,8 +262,14 @@ def _result(store: Requests, subject: Subject, label: str, as_of: datetime) -> R
         return _others(coverage, subject.excluded)
 
     facts, judged, carried = _judged(store, subject, label, as_of, others)
+    costs, credited = _money(store, facts, judged)
     return Result(
-        facts=facts, judged=judged, carried=carried, delivered=_delivered(store, facts, judged, carried)
+        facts=facts,
+        judged=judged,
+        carried=carried,
+        delivered=_delivered(store, facts, judged, carried),
+        costs=costs,
+        credits=credited,
     )
 
 

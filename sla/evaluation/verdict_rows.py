@@ -12,6 +12,7 @@ from sla.contracts.objectives import (
     RateObjective,
 )
 from sla.evaluation.carried import carried_requests
+from sla.evaluation.cost_objectives import cost_found
 from sla.evaluation.numbers import plain, seconds
 from sla.evaluation.sections import interval
 from sla.verdicts import Reason, Verdict
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sla.contracts.objectives import Objective
+    from sla.evaluation.cost_objectives import CostJudged
     from sla.evaluation.facts import Facts, Tally
     from sla.evaluation.judged import Judged
     from sla.evaluation.parts import Part
@@ -58,10 +60,12 @@ def objectives_section(
     delivered: Mapping[str, Delivered],
     carried: Mapping[str, Tally],
     without: Mapping[str, str] | None = None,
+    *,
+    costs: Mapping[int, CostJudged] | None = None,
 ) -> list[dict[str, Any]]:
     """Return every objective of the file, in its order, once a part; those not evaluated are not measured.
 
-    `without` are the verdicts had nothing been left out; None where nothing was.
+    `without` are the verdicts had nothing been left out; None where nothing was. `costs` are what the ledger says, by place.
     """
     contract = facts.subject.contract
     unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
@@ -85,7 +89,8 @@ def objectives_section(
             for each in mine
         ]
         if isinstance(objective, CostObjective):
-            rows.append({**promised, "part": None, **_NOT_FOUND, **version})
+            found = _NOT_FOUND if number not in (costs or {}) else cost_found((costs or {})[number])
+            rows.append({**promised, "part": None, **found, **version})
     return rows
 
 
