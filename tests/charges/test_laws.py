@@ -89,6 +89,7 @@ def test_charges_are_additive_over_any_split(split):
 def test_quantity_times_unit_price_is_the_amount(one):
     for each in charge(one, PLAIN.versions[0]):
         assert each.quantity * Fraction(each.unit_price) == each.amount >= 0
+        assert {type(each.quantity), type(each.amount), type(each.count)} == {Fraction}
 
 
 @given(usages())

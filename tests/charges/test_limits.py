@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from billing.charges.limits import budget_conditions, ceiling_conditions
 from billing.prices import load_price_book
 
-BOOK = load_price_book("examples/prices.yaml")
+BOOK = load_price_book(Path(__file__).parents[2] / "examples/prices.yaml")
 OCTOBER = BOOK.month("2026-10")
 
 

@@ -49,6 +49,6 @@ def test_a_rule(case):
 
 
 def test_every_rule_has_its_cases():
-    rules = Path("billing/charges/rules")
+    rules = Path(__file__).parents[2] / "billing/charges/rules"
     modules = {file.stem.replace("_", "-") for file in rules.glob("*.py")} - {"--init--", "steps"}
     assert {file.stem for file in FILES} == modules

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from billing.prices import load_price_book
 from fairclock.errors import FairclockError
 from tests.charges.factories import START, usage
 
-BOOK = load_price_book("examples/prices.yaml")
+BOOK = load_price_book(Path(__file__).parents[2] / "examples/prices.yaml")
 (VERSION,) = BOOK.versions
 OCTOBER = BOOK.month("2026-10")
 ISSUE = Issue(

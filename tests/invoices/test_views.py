@@ -16,7 +16,7 @@ from billing.invoices.table import statement_csv
 from fairclock.errors import DocumentError, UsageError
 from tests.invoices.factories import data, line, priced
 
-WORDS = Path("billing/invoices/words")
+WORDS = Path(__file__).parents[2] / "billing/invoices/words"
 HOSTILE = '=HYPERLINK("http://evil.example","x")<script>alert(1)</script>'
 
 
