@@ -304,3 +304,52 @@ def owned_tokens(ran: Query, window: Interval) -> Query:
         " WHERE at.1 >= {owned_from:Int64} AND at.1 < {owned_to:Int64} GROUP BY ALL ORDER BY ALL",
         parameters={**ran.parameters, "owned_from": to_us(window.start), "owned_to": to_us(window.end)},
     )
+
+
+def occupations(ran: Query, sweep: Sweep, engine: str, tenant: str) -> Query:
+    """Return the query for (lane, piece_us, begun_us, ended_us, weight, request) of all that ran on `engine`, in order of time.
+
+    request: of the tenant's own, its row_id in hexadecimal digits; "" for all others. Weights are 1 unless shares go by them.
+    """
+    cut = pieces(ran, sweep)
+    return Query(
+        sql="SELECT lane, piece_us, piece_begun_us, piece_ended_us, share,"
+        " if(row_id != 0 AND tenant = {occupant:String}, lower(hex(row_id)), '') AS request"
+        f" FROM ({cut.sql}) WHERE lane IN {{occupied_lanes:Array(UInt32)}}"
+        " ORDER BY piece_begun_us, piece_ended_us, lane, share, request",
+        parameters={
+            **cut.parameters,
+            "occupant": tenant,
+            "occupied_lanes": [
+                number for number, lane in enumerate(sweep.lanes, start=1) if lane.engine == engine
+            ],
+        },
+    )
+
+
+def memory_used(gpu_ids: Sequence[str], window: Interval, as_of: datetime) -> Query:
+    """Return the query for (hour_us, GPUs that were seen, sum of the most bytes that each had in use) of `gpu_ids`, by hour."""
+    return Query(
+        sql="SELECT hour_us, count(), sum(most) FROM"
+        " (SELECT intDiv(toUnixTimestamp64Micro(sampled_at), 3600000000) * 3600000000 AS hour_us, gpu, max(memory_used_bytes_max) AS most"
+        " FROM gpu_samples FINAL WHERE gpu IN {gpu_ids:Array(String)} AND first_wins >= {as_of_wins:UInt64}"
+        " AND sampled_at >= fromUnixTimestamp64Micro({engine_from_us:Int64}, 'UTC')"
+        " AND sampled_at < fromUnixTimestamp64Micro({engine_to_us:Int64}, 'UTC') GROUP BY hour_us, gpu HAVING isNotNull(most))"
+        " GROUP BY hour_us ORDER BY hour_us",
+        parameters={
+            **engine_parameters(to_us(window.start), to_us(window.end), to_us(as_of)),
+            "gpu_ids": list(gpu_ids),
+        },
+    )
+
+
+def kv_peaks(ran: Query, sweep: Sweep) -> Query:
+    """Return the query for (lane, piece_us, peak_kv_tokens) of all that `ran` at one time, whosever it was."""
+    alike = Query(
+        sql=f"SELECT * REPLACE (toUInt128(0) AS row_id, toLowCardinality('') AS tenant) FROM ({ran.sql})",
+        parameters=ran.parameters,
+    )
+    totals = kv_totals(alike, sweep)
+    return Query(
+        sql=f"SELECT lane, piece_us, peak_kv_tokens FROM ({totals.sql})", parameters=totals.parameters
+    )
