@@ -1,5 +1,5 @@
 """Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
-[sidecar] [evaluating[=REQUESTS]]``.
+[sidecar] [evaluating[=REQUESTS]] [attributing[=SEQUENCES]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import evaluating, importing, plugin, receiving, scraping, sealing, sidecar, tailing
+from benchmarks import (
+    attributing,
+    evaluating,
+    importing,
+    plugin,
+    receiving,
+    scraping,
+    sealing,
+    sidecar,
+    tailing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +35,7 @@ if TYPE_CHECKING:
     from benchmarks.measuring import Figure
 
 BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
+    "attributing": attributing.figures,
     "importing": importing.figures,
     "plugin": plugin.figures,
     "scraping": scraping.figures,
@@ -34,13 +45,14 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "sidecar": sidecar.figures,
     "evaluating": evaluating.figures,
 }
+_SIZED = ("attributing", "evaluating")
 _WIDTH = 150
 _WORDS = {True: "met", False: "missed", None: ""}
 
 
 def _is_known(name: str) -> bool:
     benchmark, sized, size = name.partition("=")
-    return benchmark in BENCHMARKS and (not sized or (benchmark == "evaluating" and size.isdigit()))
+    return benchmark in BENCHMARKS and (not sized or (benchmark in _SIZED and size.isdigit()))
 
 
 def main(names: list[str]) -> int:
