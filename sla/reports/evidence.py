@@ -58,6 +58,8 @@ def definitions(language: Language) -> list[Definition]:
 def missing(report: Report, language: Language) -> list[str]:
     """Return what the report has a place for but this version does not evaluate, then the contract's paths."""
     looked_for = {"exclusions", "degradations"} if knows_exclusions(report) else set()
+    if is_evaluated(report, "amounts"):
+        looked_for.add("credits")
     sections = [
         language.text(f"missing.{key}")
         for key in _BROUGHT_LATER

@@ -13,6 +13,7 @@ from fairclock.documents.templates import environment
 from sla.reports import drawings
 from sla.reports.budgets import budget_rows
 from sla.reports.canonical import report_sha256
+from sla.reports.charges import charges_sentence, cost_rows, credit_rows
 from sla.reports.evidence import definitions, evidence_facts, missing, not_evaluated_paths
 from sla.reports.exclusions import (
     degradation_rows,
@@ -89,6 +90,10 @@ def report_html(report: Report, code: str) -> str:
         exclusions_sentence=exclusions_sentence(report, language),
         exclusions=exclusion_rows(report, language),
         degradations=degradation_rows(report, language),
+        charges_sentence=charges_sentence(report, language),
+        currency=str((report.get("cost") or {}).get("currency") or ""),
+        costs=cost_rows(report, language),
+        credits=credit_rows(report, language),
         days=days,
         daily_threshold=threshold,
         daily_conditions="".join(

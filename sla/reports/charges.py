@@ -1,0 +1,135 @@
+"""Own how charges and service credits are printed: the month's sums, and each credit with its dates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from fairclock.documents.text import printable
+from sla.reports.reading import day, is_evaluated, moment, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairclock.documents.languages import Language
+    from sla.reports.reading import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreditRow:
+    """One credit; every field is text, dates are days in the contract's zone."""
+
+    objective: str
+    part: str
+    tier: str
+    basis: str
+    amount: str
+    state: str
+    claimed_until: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostRow:
+    """What one kind of usage is charged; every field is text."""
+
+    model: str
+    length_class: str
+    mode: str
+    treatment: str
+    requests: str
+    tokens: str
+    net: str
+
+
+def charges_sentence(report: Report, language: Language) -> str:
+    """Return what the first page says of money: sums with tax, credits by their state, the last day to claim."""
+    if not is_evaluated(report, "amounts"):
+        return language.text("charges.text")
+    amounts = report["amounts"]
+    values = {
+        name: _money(amounts, name, language)
+        for name in ("net", "tax", "gross", "credits_granted", "credits_claimable")
+    }
+    said = [language.text("charges.sums", currency=printable(str(amounts["currency"])), **values)]
+    expired = [each for each in report.get("credits") or [] if each.get("state") == "expired"]
+    if expired:
+        said.append(language.text("charges.expired", n=len(expired)))
+    days = sorted(
+        {
+            each["claim"]["last_day"]
+            for each in report.get("credits") or []
+            if each.get("state") in {"computed", "claimable"} and each["claim"].get("last_day")
+        }
+    )
+    if days:
+        said.append(language.text("charges.deadline", day=language.day(day(days[0]))))
+    return language.text("sentence_space").join(said)
+
+
+def credit_rows(report: Report, language: Language) -> list[CreditRow]:
+    """Return the credits in the report's order."""
+    zone = ZoneInfo(str(report["period"]["time_zone"]))
+    return [
+        _credit(each, language, zone)
+        for each in report.get("credits") or []
+        if isinstance(each.get("claim"), dict)
+    ]
+
+
+def cost_rows(report: Report, language: Language) -> list[CostRow]:
+    """Return the lines of the month's charges; none where nothing was rated."""
+    cost = report.get("cost") or {}
+    nothing = language.text("nothing")
+    return [
+        CostRow(
+            model=printable(str(each["model"])) or nothing,
+            length_class=printable(str(each["length_class"])) or nothing,
+            mode=printable(str(each["inference_mode"])) or nothing,
+            treatment=printable(str(each["treatment"])),
+            requests=language.integer(each["requests"]),
+            tokens=language.integer(each["prompt_tokens"] + each["completion_tokens"]),
+            net=_money(each, "net", language),
+        )
+        for each in cost.get("lines") or []
+    ]
+
+
+def _credit(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> CreditRow:
+    nothing = language.text("nothing")
+    key = f"charges.state.{each['state']}"
+    basis = each.get("basis") or {}
+    last = each["claim"].get("last_day")
+    opens = moment(each["claim"]["opens_at"], zone).date()
+    until = language.text("charges.claim_open", opens=language.day(opens))
+    if last:
+        until = language.text("charges.claim_days", opens=language.day(opens), closes=language.day(day(last)))
+    return CreditRow(
+        objective=printable(str(each["objective"])),
+        part=printable(str(each.get("part") or "")),
+        tier=printable(str(each["tier"])),
+        basis=" ".join(
+            part
+            for part in (
+                _money(basis, "amount", language),
+                printable(str(basis.get("model") or "")),
+            )
+            if part
+        )
+        or nothing,
+        amount=_money(each, "amount", language),
+        state=language.text(key) if language.has(key) else printable(str(each["state"])),
+        claimed_until=until,
+        id=printable(str(each["id"])),
+    )
+
+
+def _money(values: Mapping[str, Any], key: str, language: Language) -> str:
+    """Return an amount with the decimals that it was written with; it was rounded where it was made."""
+    text = str(values.get(key, ""))
+    value = number(text) if text and "/" not in text else None
+    if value is None:
+        return printable(text)
+    places = len(text.partition(".")[2])
+    return language.decimal(value, places=places)
