@@ -47,7 +47,7 @@ def test_the_first_page_has_the_sums_with_tax_and_the_last_day_to_claim() -> Non
     assert "13,086.34 CNY with tax (12,345.60 net, 740.74 tax)" in found
     assert "Credits granted 0.00, claimable 1,234.56" in found
     assert "1 credit expired unclaimed." in found
-    assert "The first claim closes on 31 Dec 2026." in found
+    assert "The first claim closes on 31 December 2026." in found
 
 
 def test_each_credit_has_its_tier_basis_state_and_dates() -> None:
