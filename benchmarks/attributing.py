@@ -60,7 +60,7 @@ WITH events AS (
 ), units AS (
     SELECT *, CASE WHEN running > 0 THEN (length::HUGEINT * {10**6 * _GPUS} * {2**40}) // running ELSE 0 END AS unit FROM segments
 ), given AS (
-    SELECT *, sum(unit) OVER (PARTITION BY instance, hour ORDER BY instant, sign ROWS UNBOUNDED PRECEDING)::HUGEINT AS given FROM units
+    SELECT *, sum(unit) OVER (PARTITION BY instance, hour ORDER BY instant RANGE UNBOUNDED PRECEDING)::HUGEINT AS given FROM units
 ), shares AS (
     SELECT instance, hour, number, sum(-sign * given)::HUGEINT // {2**40} AS picoseconds FROM given GROUP BY ALL
 )

@@ -160,3 +160,28 @@ def test_lanes_of_one_engine_have_to_follow_each_other():
 def test_an_engine_without_a_lane_is_in_no_sum(shared_store):
     assert swept(shared_store, [Ran(engine="elsewhere", owner=1, begun_us=1000, ended_us=2000)])[0] == {}
     assert shared_store.rows(Query(sql="SELECT 1")) == [(1,)]
+
+
+@pytest.mark.parametrize("division", ["equal", "tokens", "per_slot"])
+def test_nothing_is_lost_where_very_many_begin_and_end_at_the_same_instants(shared_store, division):
+    # sorted by several threads, events of one instant come in any order
+    ran = Query(
+        sql="SELECT substring('abc', 1 + number % 3, 1) AS instance, toUInt128(number + 1) AS row_id, toLowCardinality('t') AS tenant, toInt64(1 + number % 9) AS weight,"
+        " weight AS kv_tokens, 1000 + toInt64(cityHash64(number) % 100) * 10 AS begun_us, begun_us + toInt64(cityHash64(number, 1) % 30) * 10 AS ended_us"
+        " FROM numbers(200000)"
+    )  # fmt: skip
+    query = shares(ran, Sweep(lanes=LANES, edges_us=CUT, division=division))
+    sums = shared_store.rows(
+        Query(
+            sql="SELECT lane, sum(toInt128(picoseconds)), sum(toInt128(busy_us)), sum(free), sum(rest), min(picoseconds), count()"
+            f" FROM ({query.sql}) GROUP BY lane ORDER BY lane",
+            parameters=query.parameters,
+        )
+    )
+    assert len(sums) == len(LANES)
+    for lane, picoseconds, busy_us, free, rest, least, count in sums:
+        gpus = Fraction(LANES[lane - 1].numerator, LANES[lane - 1].denominator)
+        whole = picoseconds + Fraction(free, QUANTA) + Fraction(rest, QUANTA * gpus.denominator)
+        assert whole == gpus * busy_us * 10**6
+        assert least >= 0
+        assert count > 1000

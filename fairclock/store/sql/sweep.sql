@@ -51,7 +51,8 @@ WITH
     (
         SELECT
             lane, piece_us, row_number, row_id, tenant, share, sign, busy_us, free, rest,
-            sum(unit) OVER (PARTITION BY lane, piece_us ORDER BY at_us ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS given
+            -- by RANGE: of events at one instant every one has been given the same, in whatever order this sorts them
+            sum(unit) OVER (PARTITION BY lane, piece_us ORDER BY at_us ASC RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS given
         FROM units
     )
 SELECT
