@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from billing.cost_book.hours import PICOSECONDS_A_MICROSECOND, PICOSECONDS_A_SECOND, EngineTime, TenantTime
 from billing.cost_book.machines import EngineStart, machines_of
-from fairclock.errors import UsageError
+from fairclock.errors import StoreError, UsageError
 from fairclock.model import Interval, from_us, to_us
 from fairclock.store.engine_timelines import (
     QUANTA,
@@ -125,7 +125,10 @@ def read_cost_book(
     *,
     cuts: Sequence[datetime] = (),
 ) -> CostBook:
-    """Return the cost book of the whole hours that `window` touches, as known at `as_of`, cut at `cuts` (price changes) too."""
+    """Return the cost book of the whole hours that `window` touches, as known at `as_of`, cut at `cuts` (price changes) too.
+
+    Raises StoreError should the time of an engine not add up.
+    """
     swept = swept_window(store, window, as_of, settings)
     machines = machines_known(store, swept, as_of, settings)
     sweep = sweep_of(machines, settings, swept, cuts)
@@ -140,15 +143,20 @@ def read_cost_book(
             return CostBook(unknown=unknown)
         found = _collected(store.rows(lane_totals(ran, sweep)), store.rows(kv_totals(ran, sweep)), settings)
     first_us = hour_edges(window)[0]
-    return CostBook(
-        times=tuple(
-            _time(machine, piece, found[(number, at_us)])
-            for number, machine in enumerate(machines, start=1)
-            for at_us, piece in _pieces(machine, sweep.edges_us)
-            if at_us >= first_us
-        ),
-        unknown=unknown,
+    times = tuple(
+        _time(machine, piece, found[(number, at_us)])
+        for number, machine in enumerate(machines, start=1)
+        for at_us, piece in _pieces(machine, sweep.edges_us)
+        if at_us >= first_us
     )
+    for each in times:
+        if not each.is_whole:
+            raise StoreError(
+                f"{each.machine.engine} at {each.start.isoformat()}",
+                "its GPU time does not add up to GPUs x wall time",
+                remedy="this is a fault of Fairclock's: report it, and bill nothing of it",
+            )
+    return CostBook(times=times, unknown=unknown)
 
 
 @dataclass(slots=True)

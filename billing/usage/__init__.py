@@ -1,5 +1,5 @@
 """What requests used: tokens by class, GPU time, peak KV memory; grouped by all that a price can ask for."""
 
-from billing.usage.groups import Treatment, Usage
+from billing.usage.groups import RequestUsage, Treatment, Usage
 
-__all__ = ["Treatment", "Usage"]
+__all__ = ["RequestUsage", "Treatment", "Usage"]

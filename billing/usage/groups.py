@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,3 +52,36 @@ class Usage:
     completion_tokens: int
     gpu_picoseconds: int
     peak_kv_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestUsage:
+    """What one request used, as far as it was measured; None is unknown.
+
+    request: what it is called in an engine's timeline (see `billing.cost_book.checking`).
+    """
+
+    received_at: datetime
+    request_id: str
+    request: str
+    model: str
+    outcome: str
+    machine: str
+    prompt_tokens: int | None
+    cached_prompt_tokens: int
+    completion_tokens: int | None
+    gpu_picoseconds: int | None
+
+    @property
+    def peak_kv_tokens(self) -> int | None:
+        """Return the tokens that it kept in memory at its end."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def gpu_tenths(self) -> int | None:
+        """Return its GPU time in tenths of a second, half a tenth rounded to the even one, as it is printed."""
+        if self.gpu_picoseconds is None:
+            return None
+        return round(Fraction(self.gpu_picoseconds, 10**11))

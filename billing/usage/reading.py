@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from billing.cost_book.reading import machines_known, sweep_of
-from billing.usage.groups import Treatment, Usage
+from billing.usage.groups import RequestUsage, Treatment, Usage
 from fairclock.model import from_us
-from fairclock.store.usage import Grouping, usage_groups, usage_window
+from fairclock.store.usage import Grouping, request_usage, usage_groups, usage_window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,4 +66,30 @@ def read_usage(
         )
         for tenant, start_us, end_us, model, length_class, inference_mode, machine, treatment, estimated, *numbers
         in usage_groups(store, window, as_of, sweep, grouping)
+    ]  # fmt: skip
+
+
+def read_request_usage(
+    store: Store, window: Interval, as_of: datetime, settings: CostBookSettings, *, tenant: str
+) -> list[RequestUsage]:
+    """Return what each of a tenant's requests received in the whole hours (UTC) of `window` used, in order of time."""
+    ran_in = usage_window(store, window, as_of)
+    machines = machines_known(store, ran_in, as_of, settings)
+    sweep = sweep_of(machines, settings, ran_in) if machines else None
+    names = [each.machine for each in machines]
+    return [
+        RequestUsage(
+            received_at=received_at,
+            request_id=request_id,
+            request=request,
+            model=model,
+            outcome=outcome,
+            machine=machine,
+            prompt_tokens=prompt,
+            cached_prompt_tokens=int(cached),
+            completion_tokens=completion,
+            gpu_picoseconds=None if picoseconds is None else int(picoseconds),
+        )
+        for received_at, request_id, request, model, outcome, machine, prompt, cached, completion, picoseconds
+        in request_usage(store, window, as_of, sweep, tenant=tenant, lane_machines=names)
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from fairclock.store.engine_timelines import DAY_US, MARGIN_US, POSSIBLE, hour_e
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from fairclock.store import Store
@@ -78,27 +78,66 @@ def usage_groups(
     peak_kv_tokens.
     """
     edges = hour_edges(window, grouping.cuts)
-    whole = Interval(start=from_us(edges[0]), end=from_us(edges[-1]))
-    joined = store.requests_as_of(whole, as_of)
-    if sweep is None:
-        return store.rows(_grouped(joined, _NOTHING_RAN, grouping, edges))
-    swept = Interval(start=from_us(sweep.edges_us[0]), end=from_us(sweep.edges_us[-1]))
-    with timeline(store, swept, as_of, sweep) as ran:
-        each = shares(ran, sweep)
-        attributed = Query(
-            sql="SELECT row_id AS request, sum(toInt128(picoseconds)) AS picoseconds, toInt64(argMax(lane, (piece_us, lane))) AS lane"
-            f" FROM ({each.sql}) WHERE row_id != 0 GROUP BY row_id",
-            parameters=each.parameters,
+    parameters = _grouped_by(grouping, edges)
+    return _with_shares(store, "usage", _whole(edges), as_of, sweep=sweep, parameters=parameters)
+
+
+def request_usage(
+    store: Store,
+    window: Interval,
+    as_of: datetime,
+    sweep: Sweep | None,
+    *,
+    tenant: str,
+    lane_machines: Sequence[str],
+) -> list[tuple[Any, ...]]:
+    """Return what each of a tenant's requests received in the whole hours of `window` used, in order of time.
+
+    A row: received_at, request_id, request (its row_id), model, outcome, machine, prompt_tokens, cached_tokens,
+    completion_tokens, gpu_picoseconds; None is unknown.
+    """
+    parameters: dict[str, object] = {"of_tenant": tenant, "lane_machines": list(lane_machines)}
+    whole = _whole(hour_edges(window))
+    return _with_shares(store, "request_usage", whole, as_of, sweep=sweep, parameters=parameters)
+
+
+def _whole(edges: Sequence[int]) -> Interval:
+    return Interval(start=from_us(edges[0]), end=from_us(edges[-1]))
+
+
+def _with_shares(
+    store: Store,
+    sql: str,
+    window: Interval,
+    as_of: datetime,
+    *,
+    sweep: Sweep | None,
+    parameters: Mapping[str, object],
+) -> list[tuple[Any, ...]]:
+    """Return what the file `sql` makes of the requests of `window` and their shares."""
+    joined = store.requests_as_of(window, as_of)
+
+    def read(attributed: Query) -> list[tuple[Any, ...]]:
+        text = sql_file(sql).replace("FROM joined", f"FROM ({joined.sql}) AS joined")
+        return store.rows(
+            Query(
+                sql=text.replace("LEFT JOIN attributed", f"LEFT JOIN ({attributed.sql}) AS attributed"),
+                parameters={**joined.parameters, **attributed.parameters, **parameters},
+            )
         )
-        return store.rows(_grouped(joined, attributed, grouping, edges))
+
+    if sweep is None:
+        return read(_NOTHING_RAN)
+    with timeline(store, _whole(sweep.edges_us), as_of, sweep) as ran:
+        return read(_attributed(shares(ran, sweep)))
 
 
-def _grouped(joined: Query, attributed: Query, grouping: Grouping, edges: Sequence[int]) -> Query:
-    """Return the query for groups; `attributed` is (request, picoseconds, lane) of requests with a share, the lane the last one."""
-    sql = sql_file("usage").replace("FROM joined", f"FROM ({joined.sql})")
+def _attributed(each: Query) -> Query:
+    """Return the query for (request, picoseconds, lane) of requests with a share; the lane is where they ran last."""
     return Query(
-        sql=sql.replace("LEFT JOIN attributed", f"LEFT JOIN ({attributed.sql}) AS attributed"),
-        parameters={**joined.parameters, **attributed.parameters, **_grouped_by(grouping, edges)},
+        sql="SELECT row_id AS request, sum(toInt128(picoseconds)) AS picoseconds, toInt64(argMax(lane, (piece_us, lane))) AS lane"
+        f" FROM ({each.sql}) WHERE row_id != 0 GROUP BY row_id",
+        parameters=each.parameters,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from billing.usage import Treatment
 from billing.usage.length_classes import LengthClass
-from billing.usage.reading import read_usage
+from billing.usage.reading import read_request_usage, read_usage
 from tests.cost_book.traffic import HOUR, SECOND, engine, feed, gateway, good_machine, good_settings, hours
 
 
@@ -200,3 +200,53 @@ def test_order_of_arrival_replay_and_seals_change_nothing(store):
     feed(store, [gateway(30, 7, 99)], [])
     assert usage(store, as_of=then) == found
     assert sum(asdict(each)["requests"] for each in usage(store)) == 7
+
+
+def test_each_request_of_a_tenant_has_its_own_usage(store):
+    lines = [
+        gateway(10, 5.1, 1, prompt_tokens="30", cached_tokens="10"),
+        gateway(30, 5, 2, completion_tokens=None, prompt_tokens=None),
+        gateway(30, 5, 3, tenant="beta"),
+    ]
+    feed(store, lines, [engine(10, 5.04, 1)])
+    first, second = read_request_usage(store, hours(), store.watermark(), good_settings(), tenant="acme")
+    assert (
+        first.prompt_tokens,
+        first.cached_prompt_tokens,
+        first.completion_tokens,
+        first.peak_kv_tokens,
+    ) == (30, 10, 50, 80)
+    assert (first.request_id, first.machine, first.gpu_picoseconds, first.gpu_tenths) == (
+        "r1",
+        "H",
+        10_080 * SECOND // 1000,
+        101,
+    )
+    assert (second.prompt_tokens, second.completion_tokens, second.gpu_picoseconds, second.gpu_tenths) == (
+        None,
+        None,
+        None,
+        None,
+    )
+    assert second.peak_kv_tokens is None
+    assert (
+        read_request_usage(store, hours(), store.watermark(), good_settings(machines=()), tenant="acme")[
+            0
+        ].gpu_tenths
+        is None
+    )
+
+
+def test_the_groups_are_the_sums_of_their_requests(store):
+    lines = [
+        (gateway(10 + n, 7, n + 1), engine(10 + n / 3, 7 - n / 10, n + 1, cached_tokens=n)) for n in range(9)
+    ]
+    feed(store, *zip(*lines, strict=True))
+    (group,) = usage(store)
+    each = read_request_usage(store, hours(), store.watermark(), good_settings(), tenant="acme")
+    assert group.requests == len(each) == 9
+    assert group.gpu_picoseconds == sum(one.gpu_picoseconds or 0 for one in each)
+    assert group.uncached_prompt_tokens + group.cached_prompt_tokens == sum(
+        one.prompt_tokens or 0 for one in each
+    )
+    assert group.completion_tokens == sum(one.completion_tokens or 0 for one in each)
