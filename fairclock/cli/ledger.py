@@ -112,6 +112,13 @@ def rate(
     help="A row for each tenant, month, model, length_class, inference_mode, machine, treatment, charge, hour:"
     " one or several, separated by commas (default: tenant,month).",
 )
+@click.option(
+    "--cost-book",
+    "is_cost_book",
+    is_flag=True,
+    help="What the machines' time costs instead, idle time too (needs one --month and the price book).",
+)
+@PRICES
 @AS_OF
 @JSON
 @common_options
@@ -120,6 +127,8 @@ def show(
     wanted: tuple[str, ...],
     tenants: tuple[str, ...],
     by: tuple[str, ...],
+    is_cost_book: bool,
+    prices: Path | None,
     as_of: str | None,
     as_json: bool,
     dsn: str | None,
@@ -134,6 +143,9 @@ def show(
     from fairclock.store import open_store  # noqa: PLC0415
     from fairclock.store.ledger import EntryChoice  # noqa: PLC0415
 
+    if is_cost_book:
+        _show_costs(wanted, prices, as_of, as_json=as_json, dsn=dsn, config=config)
+        return
     dimensions = _dimensions(by)
     moment = None if as_of is None else instant(as_of, where="--as-of")
     with open_store(store_dsn(dsn, config)) as store:
@@ -290,6 +302,38 @@ def verify(
                 err=True,
             )
     return 1 if faults else 0
+
+
+def _show_costs(
+    months: tuple[str, ...],
+    prices: Path | None,
+    as_of: str | None,
+    *,
+    as_json: bool,
+    dsn: str | None,
+    config: Path | None,
+) -> None:
+    from fairclock.cli import ledger_costs  # noqa: PLC0415
+    from fairclock.cli.configuration import configuration  # noqa: PLC0415
+    from fairclock.store import open_store  # noqa: PLC0415
+
+    if len(months) != 1:
+        raise UsageError("--cost-book", "needs one --month", remedy="add --month 2026-10")
+    book = book_of(prices, config)
+    moment = None if as_of is None else instant(as_of, where="--as-of")
+    with open_store(store_dsn(dsn, config)) as store:
+        known = store.checked_as_of(moment)
+        rows = ledger_costs.month_costs(
+            store, book, months[0], known, configuration(config).billing.cost_book()
+        )
+    currency = book.book.currency.code
+    if as_json:
+        click.echo(
+            json.dumps([ledger_costs.tree(row, currency) for row in rows], ensure_ascii=False, indent=2)
+        )
+        return
+    for line in _aligned([ledger_costs.HEAD, *ledger_costs.cells(rows, currency)], left=2):
+        click.echo(line)
 
 
 def book_of(named: Path | None, config: Path | None) -> BookPrices:

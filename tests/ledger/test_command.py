@@ -266,3 +266,20 @@ def test_a_credit_is_claimed_and_granted_and_goes_off_the_next_statement(ledger,
     (line,) = statement["lines"]
     assert (line["section"], line["objective"], line["revision"]) == ("credits", "availability", 1)
     assert "it is granted" in ledger("refuse", credit.id, "--author", "Ops", "--comment", "no", code=2).err
+
+
+def test_the_cost_book_gives_all_of_the_machines_time_to_somebody(ledger, tmp_path):
+    config = tmp_path / "fairclock.yaml"
+    config.write_text(
+        "billing: {gpu_time: {engines: [{engine: e1, machine: NVIDIA H200, gpus: 2}, {engine: e2, machine: other}]}}\n"
+    )
+    ask = ("show", "--cost-book", "--month", "2026-10", "--prices", BOOK, "-c", config)
+    found = json.loads(ledger(*ask, "--json").out)
+    hours = 744 * 3600
+    assert [(row["engine"], row["gpu_seconds"]["idle"], row["unpriced_gpu_seconds"]) for row in found] == [
+        ("e1", str(2 * hours), "0"),
+        ("e2", str(hours), str(hours)),
+    ]
+    assert Fraction(found[0]["cost"]["idle"]) == 2 * hours * Fraction("0.0061")
+    assert f"{hours}.0 GPU-s without a price" in ledger(*ask).out
+    assert "needs one --month" in ledger("show", "--cost-book", code=2).err
