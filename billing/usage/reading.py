@@ -44,7 +44,8 @@ def read_usage(
         probe_tenants=tuple(sorted(settings.probe_tenants)),
         cuts=tuple(cuts),
     )
-    sweep = sweep_of(machines, settings, ran_in, cuts) if machines else None
+    # not cut at prices: what a request ran later does not depend on how far prices are looked at
+    sweep = sweep_of(machines, settings, ran_in) if machines else None
     return [
         Usage(
             tenant=tenant,

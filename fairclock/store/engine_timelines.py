@@ -26,6 +26,7 @@ QUANTA = 1 << 40
 _HOUR_US = 3_600_000_000
 DAY_US = 24 * _HOUR_US
 MARGIN_US = 600_000_000  # how far an engine row may lie from its request's hour
+_CLAIMS_US = 3 * MARGIN_US  # how far back a request may lie that another's sequence could be claimed by
 POSSIBLE = (
     "queue_us >= 0 AND prefill_us >= 0 AND decode_us >= 0 AND end_to_end_us - queue_us - prefill_us - decode_us >= -2000"
     f" AND end_to_end_us <= {DAY_US}"
@@ -43,6 +44,10 @@ _TIMELINE = {
     "instance": "LowCardinality(String)", "row_id": "UInt128", "tenant": "LowCardinality(String)", "weight": "Int64",
     "kv_tokens": "Int64", "begun_us": "Int64", "ended_us": "Int64", "is_left": "UInt8", "first_us": "Int64", "done_us": "Int64",
     "prompt_tokens": "Int64", "cached_tokens": "Int64", "completion_tokens": "Int64",
+}  # fmt: skip
+_SEQUENCES = {
+    **_TIMELINE,
+    "trace_id": "FixedString(16)", "join_id": "String", "prefill_us": "Int64", "decode_us": "Int64", "arrived_us": "Int64",
 }  # fmt: skip
 
 
@@ -141,24 +146,23 @@ def timeline(store: Store, window: Interval, as_of: datetime, sweep: Sweep) -> I
     """
     first_us, last_us = earliest_us(store, window, as_of), to_us(window.end)
     rows = engine_rows(store._connection, from_us=first_us, to_us=last_us, as_of_us=to_us(as_of))  # noqa: SLF001 - one package
-    around = Interval(start=from_us(max(first_us - MARGIN_US, 0)), end=from_us(last_us + MARGIN_US))
+    around = Interval(start=from_us(max(first_us - _CLAIMS_US, 0)), end=from_us(last_us + MARGIN_US))
     joined = store.requests_as_of(around, as_of)
-    with _staged(store, _REQUESTS, joined) as requests, _staged(store, _TIMELINE) as ran:
-        _fill(
-            store,
-            ran,
-            sql_file("engine_timeline").replace("FROM engine_rows", f"FROM ({rows.sql})"),
-            requests,
-            rows.parameters,
-        )
-        if sweep.upstreams:
-            known: dict[str, object] = {
-                "upstreams": [address for address, _ in sweep.upstreams],
-                "upstream_engines": [engine for _, engine in sweep.upstreams],
-                "owns_left": int(sweep.owns_left),
-            }
-            _fill(store, ran, sql_file("left_requests"), requests, known)
-        store.execute(Query(sql=f"TRUNCATE TABLE {requests}"))
+    with _staged(store, _TIMELINE) as ran:
+        with _staged(store, _REQUESTS, joined) as requests, _staged(store, _SEQUENCES) as sequences:
+            sources = {"FROM joined": f"FROM {requests}", "FROM sequences": f"FROM {sequences}"}
+            sql = sql_file("engine_sequences").replace("FROM engine_rows", f"FROM ({rows.sql})")
+            joined_to = {"FROM joined": sources["FROM joined"]}
+            _fill(store, sequences, _SEQUENCES, _reading(sql, joined_to), rows.parameters)
+            _fill(store, ran, _TIMELINE, f"SELECT * FROM {sequences} WHERE row_id != 0")
+            _fill(store, ran, _TIMELINE, _reading(sql_file("engine_owners"), sources))
+            if sweep.upstreams:
+                known: dict[str, object] = {
+                    "upstreams": [address for address, _ in sweep.upstreams],
+                    "upstream_engines": [engine for _, engine in sweep.upstreams],
+                    "owns_left": int(sweep.owns_left),
+                }
+                _fill(store, ran, _TIMELINE, _reading(sql_file("left_requests"), sources), known)
         yield Query(sql=f"SELECT * FROM {ran}")
 
 
@@ -184,11 +188,24 @@ def _staged(store: Store, columns: Mapping[str, str], given: Query | None = None
         store.execute(Query(sql=f"DROP TABLE IF EXISTS {table}"))
 
 
-def _fill(store: Store, table: str, sql: str, requests: str, parameters: Mapping[str, object]) -> None:
-    """Write what `sql` makes of the staged `requests` into the staged timeline."""
-    text = sql.replace("FROM joined", f"FROM {requests}")
+def _reading(sql: str, sources: Mapping[str, str]) -> str:
+    """Return `sql` with what it reads replaced by staged tables."""
+    for name, table in sources.items():
+        sql = sql.replace(name, table)
+    return sql
+
+
+def _fill(
+    store: Store,
+    table: str,
+    columns: Mapping[str, str],
+    sql: str,
+    parameters: Mapping[str, object] | None = None,
+) -> None:
+    """Write what `sql` gives into a staged table."""
+    names = ", ".join(columns)
     store.execute(
-        Query(sql=f"INSERT INTO {table} SELECT {', '.join(_TIMELINE)} FROM ({text})", parameters=parameters)
+        Query(sql=f"INSERT INTO {table} ({names}) SELECT {names} FROM ({sql})", parameters=parameters or {})
     )
 
 

@@ -238,3 +238,20 @@ def test_replayed_and_late_and_sealed_rows_change_nothing_that_was_known(store):
 def test_two_machines_of_one_engine_at_one_time_are_refused():
     with pytest.raises(ValueError, match="two machines"):
         good_settings(machines=(good_machine(), good_machine(from_us=10**15)))
+
+
+def test_an_id_that_comes_again_later_makes_no_hour_say_something_else(store):
+    # two attempts each, without a trace: the first is found by the id alone
+    retried = {"upstream_addr": "a:1, b:1", "upstream_status": "502, 200", "upstream_response_time": "10.000, 30.000", "request_id": "again"}  # fmt: skip
+    for at, tenant in ((10, "acme"), (7210, "beta")):
+        feed(
+            store,
+            [gateway(at, 40, 0, tenant=tenant, **retried)],
+            [
+                engine(at, 10, 0, request_id="chatcmpl-again", span_id=f"{at}a"),
+                engine(at + 10, 30, 0, request_id="chatcmpl-again", span_id=f"{at}b"),
+            ],
+        )
+    alone = [had(each) for number in (0, 2) for each in book(store, hours(number)).times]
+    together = [had(each) for each in book(store, hours(0, 3)).times]
+    assert alone == [together[0], together[2]] == [{"acme": 80 * SECOND}, {"beta": 80 * SECOND}]

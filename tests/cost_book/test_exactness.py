@@ -32,7 +32,8 @@ def test_a_float_would_be_found():
 
 
 @pytest.mark.parametrize(
-    "name", ["sweep", "timeline_pieces", "kv_sweep", "engine_timeline", "left_requests", "usage"]
+    "name",
+    ["sweep", "timeline_pieces", "kv_sweep", "engine_sequences", "engine_owners", "left_requests", "usage"],
 )
 def test_no_sql_of_the_sweep_divides_into_a_float(name):
     from fairclock.store.query import sql_file
