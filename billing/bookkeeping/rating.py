@@ -13,11 +13,12 @@ from billing.ledger import (
     EntryKind,
     Item,
     PeriodState,
+    Standing,
     differences,
     still_standing,
     targets,
 )
-from fairclock.store.ledger import EntryChoice
+from fairclock.store.ledger import EntryChoice, entry_outlines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -71,17 +72,46 @@ def rate(
 
     def plan(books: Books) -> list[Draft]:
         known = known_states(store, books)
-        found = drafts_of(store, books, EntryChoice(kinds=("usage", "reversal"), within=window))
-        standing = [
-            each
-            for drafts in found.values()
-            for each in still_standing(drafts)
-            if each.draft.kind is EntryKind.USAGE
-        ]
-        drafts = differences(wanted, standing, known)
+        new, gone = _compared(store, books, wanted, window)
+        drafts = differences(new, gone, known)
         return [*drafts, *_readjusted(store, books, drafts, known=known, prices=prices, months=months)]
 
     return summary(post(store, plan))
+
+
+def _compared(
+    store: Store, books: Books, wanted: Sequence[Draft], window: Interval
+) -> tuple[list[Draft], list[Standing]]:
+    """Return which entries are wanted and not there, and which are there and not wanted; only the latter's bodies are read."""
+    choice = EntryChoice(kinds=("usage", "reversal"), within=window, beside=books.beside)
+    outlines = entry_outlines(store, books.as_of, choice)
+    taken_back = {
+        (tenant, reverses) for tenant, _, kind, _, reverses in outlines if kind == EntryKind.REVERSAL
+    }
+    there: dict[str, list[tuple[str, int]]] = {}
+    for tenant, sequence, kind, content, _ in outlines:
+        if kind == EntryKind.USAGE and (tenant, sequence) not in taken_back:
+            there.setdefault(content, []).append((tenant, sequence))
+    new = []
+    for draft in wanted:
+        same = there.get(draft.content_sha256())
+        if same:
+            same.pop()
+        else:
+            new.append(draft)
+    gone: dict[str, list[int]] = {}
+    for places in there.values():
+        for tenant, sequence in places:
+            gone.setdefault(tenant, []).append(sequence)
+    standing = [
+        Standing(sequence=sequence, draft=draft)
+        for tenant, sequences in sorted(gone.items())
+        for found in drafts_of(
+            store, books, EntryChoice(tenants=(tenant,), sequences=tuple(sequences))
+        ).values()
+        for sequence, draft in found
+    ]
+    return new, standing
 
 
 def summary(entries: Iterable[Entry]) -> Rating:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from billing.ledger.exact import write_exact
 from fairclock.model import utc_text
@@ -113,6 +113,7 @@ class Draft:
     items: tuple[Item, ...] = ()
     reverses: int = 0
     facts: Mapping[str, str] = field(default_factory=dict)
+    _content: dict[str, Any] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def amount(self) -> Fraction:
@@ -131,6 +132,11 @@ class Draft:
 
     def content(self) -> dict[str, Any]:
         """Return what the entry rests on, without its place and month: two with equal content say the same."""
+        if self._content is None:
+            object.__setattr__(self, "_content", self._made())  # an entry is written several times
+        return cast("dict[str, Any]", self._content)
+
+    def _made(self) -> dict[str, Any]:
         return {
             "tenant": self.tenant,
             "from": utc_text(self.start),
@@ -153,9 +159,15 @@ class Entry:
     draft: Draft
     sequence: int
     previous: str
+    _body: bytes | None = field(default=None, init=False, repr=False, compare=False)
 
     def body(self) -> bytes:
         """Return the canonical bytes."""
+        if self._body is None:
+            object.__setattr__(self, "_body", self._written())
+        return cast("bytes", self._body)
+
+    def _written(self) -> bytes:
         draft = self.draft
         return canonical(
             {

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-_MOST_PLACES = 60
+_POWERS = tuple(10**places for places in range(61))
 
 
 def write_exact(value: Fraction) -> str:
     """Return the one text of `value`: plain decimals without trailing zeros, else numerator/denominator."""
-    places = _places(value.denominator)
+    numerator, denominator = value.numerator, value.denominator
+    if denominator == 1:
+        return str(numerator)
+    places = next((each for each, power in enumerate(_POWERS) if power % denominator == 0), None)
     if places is None:
-        return f"{value.numerator}/{value.denominator}"
-    digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
-    sign = "-" if value < 0 else ""
-    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"
+        # the decimals do not end, or are more than anybody writes
+        return f"{numerator}/{denominator}"
+    digits = str(abs(numerator) * (_POWERS[places] // denominator)).rjust(places + 1, "0")
+    return f"{'-' if numerator < 0 else ''}{digits[:-places]}.{digits[-places:]}"
 
 
 def read_exact(text: str) -> Fraction:
@@ -23,15 +26,3 @@ def read_exact(text: str) -> Fraction:
     if write_exact(value) != text:
         raise ValueError(f"an exact amount is written {write_exact(value)}, not {text}")
     return value
-
-
-def _places(denominator: int) -> int | None:
-    """Return how many decimals a fraction in lowest terms has; None where they do not end, or are too many."""
-    counts = []
-    for prime in (2, 5):
-        count = 0
-        while denominator % prime == 0:
-            denominator //= prime
-            count += 1
-        counts.append(count)
-    return max(counts) if denominator == 1 and max(counts) <= _MOST_PLACES else None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _HOUR = timedelta(hours=1)
 _HOUR_US = 3_600_000_000
-_DAYS_AT_ONCE = 31
+_DAYS_AT_ONCE = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,11 +132,12 @@ def _ended(window: Interval, as_of: datetime) -> list[Interval]:
 
 
 def _pieces(window: Interval) -> list[Interval]:
-    """Return a window in parts of a month's length: what is rated at once has to fit into memory."""
+    """Return a window in parts of a week, cut at whole hours: what is rated at once has to fit into memory."""
     pieces = []
     start = window.start
     while start < window.end:
-        end = min(window.end, start + timedelta(days=_DAYS_AT_ONCE))
+        week = to_us(start + timedelta(days=_DAYS_AT_ONCE)) // _HOUR_US * _HOUR_US
+        end = min(window.end, from_us(week))
         pieces.append(Interval(start=start, end=end))
         start = end
     return pieces

@@ -49,13 +49,15 @@ class Rows(Protocol):
 class EntryChoice:
     """Which entries are asked for; None and () leave a choice open.
 
-    about: the months they speak of. within: what they speak of begins in it. without_bodies: only what decides their place.
+    about: the months they speak of; period: the months they are booked in. within: what they speak of begins in it. beside: hashes
+    to leave out.
     """
 
     tenants: tuple[str, ...] | None = None
     kinds: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     period: tuple[str, ...] = ()
+    sequences: tuple[int, ...] = ()
     within: Interval | None = None
     beside: tuple[str, ...] = ()
 
@@ -98,6 +100,22 @@ def entry_rows(store: Rows, as_of: datetime, choice: EntryChoice) -> list[dict[s
         )
     )
     return [_with_bytes(dict(zip(ENTRY_COLUMNS, row, strict=True))) for row in found]
+
+
+def entry_outlines(store: Rows, as_of: datetime, choice: EntryChoice) -> list[tuple[str, int, str, str, int]]:
+    """Return (tenant, sequence, kind, content, reverses) of entries, without their bodies; one that is stored twice comes once."""
+    conditions, parameters = _conditions(as_of, choice)
+    found = store.rows(
+        Query(
+            sql=f"SELECT DISTINCT tenant, sequence, kind, content, reverses FROM ledger_entries WHERE {' AND '.join(conditions)}"
+            " ORDER BY tenant, sequence",
+            parameters=parameters,
+        )
+    )
+    return [
+        (str(tenant), int(sequence), str(kind), str(content), int(reverses))
+        for tenant, sequence, kind, content, reverses in found
+    ]
 
 
 def entry_heads(store: Rows, as_of: datetime) -> dict[str, tuple[int, int]]:
@@ -186,6 +204,9 @@ def _conditions(as_of: datetime, choice: EntryChoice) -> tuple[list[str], dict[s
         if values is not None:
             conditions.append(f"{column} IN {{{name}:Array(String)}}")
             parameters[name] = list(values)
+    if choice.sequences:
+        conditions.append("sequence IN {sequences:Array(UInt64)}")
+        parameters["sequences"] = list(choice.sequences)
     if choice.beside:
         conditions.append("hash NOT IN {beside:Array(String)}")
         parameters["beside"] = list(choice.beside)
