@@ -220,21 +220,21 @@ def pieces(ran: Query, sweep: Sweep) -> Query:
 def shares(ran: Query, sweep: Sweep) -> Query:
     """Return the query for the share of each sequence of `ran` in each piece.
 
-    Columns: lane (from 1), piece_us, row_id, tenant, picoseconds, over (beyond the ceiling, nobody's), busy_us, free, rest.
+    Columns: lane (from 1), piece_us, row_id, owned (row_id is not 0), tenant, picoseconds, over (beyond the ceiling, nobody's), busy_us, free, rest.
     """
     cut = pieces(ran, sweep)
     swept = sql_file("sweep").replace("FROM pieces", f"FROM ({cut.sql})")
     if sweep.ceiling_picoseconds is None:
-        sql = f"SELECT lane, piece_us, row_id, tenant, picoseconds, toInt64(0) AS over, busy_us, free, rest FROM ({swept})"
+        sql = f"SELECT lane, piece_us, row_id, owned, tenant, picoseconds, toInt64(0) AS over, busy_us, free, rest FROM ({swept})"
         return Query(sql=sql, parameters=cut.parameters)
     so_far = (
         "sum(toInt128(share)) OVER (PARTITION BY row_id ORDER BY piece_us ASC, lane ASC, share ASC"
         " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     )
     sql = (
-        "SELECT lane, piece_us, row_id, tenant, share - over AS picoseconds, over, busy_us, free, rest FROM ("
-        "SELECT *, if(row_id = 0, 0, toInt64(least(share, greatest(total - {ceiling:Int128}, 0)))) AS over FROM ("
-        f"SELECT lane, piece_us, row_id, tenant, picoseconds AS share, busy_us, free, rest, {so_far} AS total FROM ({swept})))"
+        "SELECT lane, piece_us, row_id, owned, tenant, share - over AS picoseconds, over, busy_us, free, rest FROM ("
+        "SELECT *, if(NOT owned, 0, toInt64(least(share, greatest(total - {ceiling:Int128}, 0)))) AS over FROM ("
+        f"SELECT lane, piece_us, row_id, owned, tenant, picoseconds AS share, busy_us, free, rest, {so_far} AS total FROM ({swept})))"
     )
     return Query(sql=sql, parameters={**cut.parameters, "ceiling": sweep.ceiling_picoseconds})
 
@@ -247,7 +247,7 @@ def lane_totals(ran: Query, sweep: Sweep) -> Query:
     each = shares(ran, sweep)
     sums = ", ".join(f"sum(toInt128({name}))" for name in ("picoseconds", "over", "busy_us", "free", "rest"))
     return Query(
-        sql=f"SELECT lane, piece_us, row_id != 0 AS owned, tenant, {sums} FROM ({each.sql}) GROUP BY ALL ORDER BY ALL",
+        sql=f"SELECT lane, piece_us, owned, tenant, {sums} FROM ({each.sql}) GROUP BY ALL ORDER BY ALL",
         parameters=each.parameters,
     )
 

@@ -28,7 +28,7 @@ def swept(store, timeline, lanes=LANES, edges=CUT, division="equal", **others):
     """Return the sums by (lane, piece) and the shares by (lane, piece, place)."""
     query = shares(as_query(timeline), Sweep(lanes=lanes, edges_us=edges, division=division, **others))
     sums, each = defaultdict(lambda: [0, 0, 0, 0, 0]), defaultdict(int)
-    for lane, piece, _, place, picoseconds, over, busy_us, free, rest in store.rows(query):
+    for lane, piece, _, _, place, picoseconds, over, busy_us, free, rest in store.rows(query):
         each[(lane, piece, int(place))] += picoseconds
         for index, value in enumerate((picoseconds, over, busy_us, free, rest)):
             sums[(lane, piece)][index] += value
@@ -134,7 +134,7 @@ def test_no_request_gets_more_than_the_ceiling_and_what_is_beyond_it_is_not_lost
     had, free_of_it = defaultdict(int), defaultdict(int)
     plain = swept(shared_store, timeline)[0]
     capped = defaultdict(int)
-    for lane, piece, owner, _, picoseconds, over, *_ in shared_store.rows(query):
+    for lane, piece, owner, _, _, picoseconds, over, *_ in shared_store.rows(query):
         capped[(lane, piece)] += picoseconds + over
         (had if owner else free_of_it)[owner] += picoseconds
         assert picoseconds >= 0
@@ -147,7 +147,7 @@ def test_earlier_pieces_use_the_ceiling_up_first(shared_store):
     timeline = [Ran(engine="a", owner=1, begun_us=1000, ended_us=1400)]
     lanes = (Lane(engine="a", numerator=1),)
     query = shares(as_query(timeline), Sweep(lanes=lanes, edges_us=EDGES, ceiling_picoseconds=350 * 10**6))
-    found = {row[1]: row[4:6] for row in shared_store.rows(query)}
+    found = {row[1]: row[5:7] for row in shared_store.rows(query)}
     assert found == {1000: (300 * 10**6, 0), 1300: (10**6, 0), 1301: (49 * 10**6, 50 * 10**6)}
 
 

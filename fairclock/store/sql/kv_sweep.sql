@@ -6,7 +6,7 @@
 WITH
     numbered AS
     (
-        SELECT lane, piece_us, row_id != 0 AS owned, tenant, kv_tokens, sign, if(sign = 1, piece_begun_us, piece_ended_us) AS at_us
+        SELECT lane, piece_us, owned, tenant, kv_tokens, sign, if(sign = 1, piece_begun_us, piece_ended_us) AS at_us
         FROM pieces
         ARRAY JOIN [toInt8(1), toInt8(-1)] AS sign
     ),

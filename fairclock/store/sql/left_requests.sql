@@ -1,7 +1,7 @@
 -- What ran on the engines and left no row there: requests whose client left or whose time was up after they were forwarded.
 --
 -- Reads `joined`. Parameters: upstreams and upstream_engines (the engine behind each address, in the same order), owns_left
--- (whether they are their tenants', else nobody's). Columns as in engine_timeline.sql. vLLM drops such a request without a word;
+-- (whether they are their tenants', else nobody's). Columns as in engine_sequences.sql. vLLM drops such a request without a word;
 -- it is taken to run from when the gateway forwarded it to the end of its answer, by the gateway's clock, waiting included.
 SELECT
     transform(toString(upstream), {upstreams:Array(String)}, {upstream_engines:Array(String)}, '') AS instance,

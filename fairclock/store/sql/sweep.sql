@@ -3,6 +3,8 @@
 -- Reads `pieces` (timeline_pieces.sql). Parameters, beside those of pieces, one entry a lane: lane_numerators and
 -- lane_denominators (GPUs), lane_slots. by_slot: shares are parts of lane_slots, else of all that run.
 --
+-- What is not asked of it costs nothing: row_id is half of its time.
+--
 -- Between two events each unit of weight gets the lane's GPU time divided by all that run (or by the slots, if more),
 -- rounded down to 2^-40 picoseconds; a sequence gets its weight times the sum of these, rounded down to picoseconds once in
 -- each piece of time. Columns, a row for each sequence, lane and piece: picoseconds, and of the segments that end with one
@@ -19,7 +21,7 @@ WITH
     events AS
     (
         SELECT
-            lane, piece_us, row_number, row_id, tenant, share, sign,
+            lane, piece_us, row_number, row_id, owned, tenant, share, sign,
             if(sign = 1, piece_begun_us, piece_ended_us) AS at_us
         FROM numbered
         ARRAY JOIN [toInt8(1), toInt8(-1)] AS sign
@@ -28,7 +30,7 @@ WITH
     segments AS
     (
         SELECT
-            lane, piece_us, row_number, row_id, tenant, share, sign, at_us,
+            lane, piece_us, row_number, row_id, owned, tenant, share, sign, at_us,
             sum(share * sign) OVER so_far - share * sign AS running,
             at_us - lagInFrame(at_us, 1, at_us) OVER so_far AS length_us
         FROM events
@@ -37,7 +39,7 @@ WITH
     units AS
     (
         SELECT
-            lane, piece_us, row_number, row_id, tenant, share, sign, at_us,
+            lane, piece_us, row_number, row_id, owned, tenant, share, sign, at_us,
             if(running > 0, length_us, 0) AS busy_us,
             if({by_slot:UInt8}, greatest(running, {lane_slots:Array(Int64)}[lane], 1), greatest(running, 1)) AS divisor,
             quanta * (busy_us * 1000000) * {lane_numerators:Array(Int64)}[lane] AS parts,
@@ -50,7 +52,7 @@ WITH
     summed AS
     (
         SELECT
-            lane, piece_us, row_number, row_id, tenant, share, sign, busy_us, free, rest,
+            lane, piece_us, row_number, row_id, owned, tenant, share, sign, busy_us, free, rest,
             -- by RANGE: of events at one instant every one has been given the same, in whatever order this sorts them
             sum(unit) OVER (PARTITION BY lane, piece_us ORDER BY at_us ASC RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS given
         FROM units
@@ -59,6 +61,7 @@ SELECT
     any(summed.lane) AS lane,
     any(summed.piece_us) AS piece_us,
     any(summed.row_id) AS row_id,
+    any(summed.owned) AS owned,
     any(summed.tenant) AS tenant,
     any(share) * sum(-sign * given) AS exact,
     toInt64(intDiv(exact, quanta)) AS picoseconds,

@@ -17,7 +17,7 @@ WITH
         FROM timeline
     )
 SELECT
-    row_id, tenant, share, kv_tokens, lane,
+    row_id, row_id != 0 AS owned, tenant, share, kv_tokens, lane,
     greatest(lane_begun_us, piece_us) AS piece_begun_us,
     least(lane_ended_us, transform(piece_us, {edges_us:Array(Int64)}, {next_edges_us:Array(Int64)}, toInt64(0))) AS piece_ended_us,
     piece_us
