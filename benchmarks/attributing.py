@@ -22,7 +22,7 @@ from billing.usage.reading import read_usage
 from fairclock.model import Interval, to_us
 from fairclock.store import Query, open_store
 from fairclock.store.batches import FIRST_WINS_BASE
-from fairclock.store.engine_timelines import lane_totals
+from fairclock.store.engine_shares import lane_totals
 
 if TYPE_CHECKING:
     from pathlib import Path

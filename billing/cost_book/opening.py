@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from billing.cost_book.checking import Occupation
 from billing.cost_book.reading import machines_known, sweep_of
 from fairclock.model import Interval, from_us
-from fairclock.store.engine_timelines import hour_edges, kv_peaks, memory_used, occupations, timeline
+from fairclock.store.engine_shares import kv_peaks, occupations
+from fairclock.store.engine_sums import memory_used
+from fairclock.store.engine_timelines import hour_edges, timeline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,18 +12,9 @@ from billing.cost_book.hours import PICOSECONDS_A_MICROSECOND, PICOSECONDS_A_SEC
 from billing.cost_book.machines import EngineStart, machines_of
 from fairclock.errors import StoreError, UsageError
 from fairclock.model import Interval, from_us, to_us
-from fairclock.store.engine_timelines import (
-    QUANTA,
-    Lane,
-    Sweep,
-    earliest_us,
-    engine_starts,
-    hour_edges,
-    kv_totals,
-    lane_totals,
-    timeline,
-    unknown_engines,
-)
+from fairclock.store.engine_shares import kv_totals, lane_totals
+from fairclock.store.engine_sums import engine_starts, unknown_engines
+from fairclock.store.engine_timelines import QUANTA, Lane, Sweep, days, earliest_us, hour_edges, timeline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,6 +120,29 @@ def read_cost_book(
 
     Raises StoreError should the time of an engine not add up.
     """
+    books = [_read_day(store, day, as_of, settings, cuts) for day in days(window)]
+    unknown: dict[str, UnknownEngine] = {}
+    for each in (each for book in books for each in book.unknown):
+        before = unknown.get(each.engine, UnknownEngine(engine=each.engine, sequences=0, running_us=0))
+        unknown[each.engine] = UnknownEngine(
+            engine=each.engine,
+            sequences=before.sequences + each.sequences,
+            running_us=before.running_us + each.running_us,
+        )
+    return CostBook(
+        times=tuple(
+            sorted(
+                (each for book in books for each in book.times),
+                key=lambda each: (each.machine.engine, each.start),
+            )
+        ),
+        unknown=tuple(unknown[engine] for engine in sorted(unknown)),
+    )
+
+
+def _read_day(
+    store: Store, window: Interval, as_of: datetime, settings: CostBookSettings, cuts: Sequence[datetime]
+) -> CostBook:
     swept = swept_window(store, window, as_of, settings)
     machines = machines_known(store, swept, as_of, settings)
     sweep = sweep_of(machines, settings, swept, cuts)
@@ -136,7 +150,7 @@ def read_cost_book(
         unknown = tuple(
             UnknownEngine(engine=engine, sequences=int(sequences), running_us=int(running))
             for engine, sequences, running in store.rows(
-                unknown_engines(ran, swept, sorted({each.engine for each in machines}))
+                unknown_engines(ran, window, sorted({each.engine for each in machines}))
             )
         )
         if not machines:

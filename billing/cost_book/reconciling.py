@@ -10,7 +10,8 @@ from billing.cost_book.reading import machines_known, sweep_of
 from billing.cost_book.reconciliation import COUNTERS, Quantity, Reconciled, counted
 from fairclock.model import Interval, from_us
 from fairclock.store.engine_series import points_of, values_query
-from fairclock.store.engine_timelines import hour_edges, owned_tokens, reported_tokens, timeline
+from fairclock.store.engine_sums import owned_tokens, reported_tokens
+from fairclock.store.engine_timelines import hour_edges, timeline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

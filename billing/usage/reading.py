@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from billing.cost_book.reading import machines_known, sweep_of
 from billing.usage.groups import RequestUsage, Treatment, Usage
 from fairclock.model import from_us
+from fairclock.store.engine_timelines import days
 from fairclock.store.usage import Grouping, request_usage, usage_groups, usage_window
 
 if TYPE_CHECKING:
@@ -30,9 +31,15 @@ def read_usage(
 ) -> list[Usage]:
     """Return the usage of all requests received in the whole hours (UTC) that `window` touches, as known at `as_of`.
 
-    Groups are cut at hours and at `cuts` (price changes), and ordered by all that they are grouped by. Sealed hours and open
+    Groups are cut at hours and at `cuts` (price changes), and ordered, day after day, by all that they are grouped by. Sealed hours and open
     ones are read as reports read them; what it says of an hour does not depend on which others are read with it.
     """
+    return [each for day in days(window) for each in _read_day(store, day, as_of, settings, cuts)]
+
+
+def _read_day(
+    store: Store, window: Interval, as_of: datetime, settings: CostBookSettings, cuts: Sequence[datetime]
+) -> list[Usage]:
     ran_in = usage_window(store, window, as_of)
     machines = machines_known(store, ran_in, as_of, settings)
     grouping = Grouping(

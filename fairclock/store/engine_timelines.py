@@ -104,6 +104,16 @@ class Sweep:
         }
 
 
+def days(window: Interval) -> list[Interval]:
+    """Return `window` in parts of a day at most, that begin with whole hours: what ran is kept in memory while it is read."""
+    edges = hour_edges(window)
+    starts = edges[:-1:24]
+    return [
+        Interval(start=from_us(start), end=from_us(end))
+        for start, end in zip(starts, (*starts[1:], edges[-1]), strict=True)
+    ]
+
+
 def hour_edges(window: Interval, cuts: Sequence[datetime] = ()) -> tuple[int, ...]:
     """Return the edges (µs) of the hours that `window` touches, and of `cuts` within them."""
     first, last = to_us(window.start) // _HOUR_US * _HOUR_US, -(-to_us(window.end) // _HOUR_US) * _HOUR_US
@@ -206,167 +216,4 @@ def _fill(
     names = ", ".join(columns)
     store.execute(
         Query(sql=f"INSERT INTO {table} ({names}) SELECT {names} FROM ({sql})", parameters=parameters or {})
-    )
-
-
-def pieces(ran: Query, sweep: Sweep) -> Query:
-    """Return the query for what `ran` (as `timeline` has it), cut into lanes and pieces of time."""
-    return Query(
-        sql=sql_file("timeline_pieces").replace("FROM timeline", f"FROM ({ran.sql})"),
-        parameters={**ran.parameters, **sweep.parameters()},
-    )
-
-
-def shares(ran: Query, sweep: Sweep) -> Query:
-    """Return the query for the share of each sequence of `ran` in each piece.
-
-    Columns: lane (from 1), piece_us, row_id, owned (row_id is not 0), tenant, picoseconds, over (beyond the ceiling, nobody's), busy_us, free, rest.
-    """
-    cut = pieces(ran, sweep)
-    swept = sql_file("sweep").replace("FROM pieces", f"FROM ({cut.sql})")
-    if sweep.ceiling_picoseconds is None:
-        sql = f"SELECT lane, piece_us, row_id, owned, tenant, picoseconds, toInt64(0) AS over, busy_us, free, rest FROM ({swept})"
-        return Query(sql=sql, parameters=cut.parameters)
-    so_far = (
-        "sum(toInt128(share)) OVER (PARTITION BY row_id ORDER BY piece_us ASC, lane ASC, share ASC"
-        " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-    )
-    sql = (
-        "SELECT lane, piece_us, row_id, owned, tenant, share - over AS picoseconds, over, busy_us, free, rest FROM ("
-        "SELECT *, if(NOT owned, 0, toInt64(least(share, greatest(total - {ceiling:Int128}, 0)))) AS over FROM ("
-        f"SELECT lane, piece_us, row_id, owned, tenant, picoseconds AS share, busy_us, free, rest, {so_far} AS total FROM ({swept})))"
-    )
-    return Query(sql=sql, parameters={**cut.parameters, "ceiling": sweep.ceiling_picoseconds})
-
-
-def lane_totals(ran: Query, sweep: Sweep) -> Query:
-    """Return the query for (lane, piece_us, owned, tenant, picoseconds, over, busy_us, free, rest) of all that `ran`.
-
-    One row for each tenant in each lane and piece; owned is 0 for what is nobody's, whose tenant is "".
-    """
-    each = shares(ran, sweep)
-    sums = ", ".join(f"sum(toInt128({name}))" for name in ("picoseconds", "over", "busy_us", "free", "rest"))
-    return Query(
-        sql=f"SELECT lane, piece_us, owned, tenant, {sums} FROM ({each.sql}) GROUP BY ALL ORDER BY ALL",
-        parameters=each.parameters,
-    )
-
-
-def kv_totals(ran: Query, sweep: Sweep) -> Query:
-    """Return the query for (lane, piece_us, owned, tenant, peak_kv_tokens, kv_token_us) of all that `ran`."""
-    cut = pieces(ran, sweep)
-    return Query(
-        sql=sql_file("kv_sweep").replace("FROM pieces", f"FROM ({cut.sql})"), parameters=cut.parameters
-    )
-
-
-def unknown_engines(ran: Query, window: Interval, known: Sequence[str]) -> Query:
-    """Return the query for (engine, sequences, running_us) of engines beside the `known` ones that ran any in `window`."""
-    return Query(
-        sql="SELECT instance, count(), sum(least(ended_us, {ran_to:Int64}) - greatest(begun_us, {ran_from:Int64}))"
-        f" FROM ({ran.sql}) WHERE NOT has({{known:Array(String)}}, instance) AND begun_us < {{ran_to:Int64}}"
-        " AND ended_us > {ran_from:Int64} GROUP BY instance ORDER BY instance",
-        parameters={
-            **ran.parameters,
-            "known": list(known),
-            "ran_from": to_us(window.start),
-            "ran_to": to_us(window.end),
-        },
-    )
-
-
-def engine_starts(window: Interval, as_of: datetime) -> Query:
-    """Return the query for (engine, at_us, gpus of all ranks, slots of all ranks) of what engines said when they started.
-
-    Each start within `window`, and the last one before it. What is not said is 0.
-    """
-    said = (
-        "SELECT instance, toUnixTimestamp64Micro(at) AS at_us, toUInt64(ifNull(gpus, 0)) * greatest(ifNull(data_parallel, 1), 1) AS all_gpus,"
-        " toUInt64(ifNull(max_num_seqs, 0)) * greatest(ifNull(data_parallel, 1), 1) AS all_slots FROM engine_states FINAL"
-        " WHERE event = 'started' AND first_wins >= {as_of_wins:UInt64} AND at < fromUnixTimestamp64Micro({engine_to_us:Int64}, 'UTC')"
-    )
-    return Query(
-        sql="SELECT instance, at_us, max(all_gpus), max(all_slots) FROM"
-        f" (SELECT *, max(if(at_us <= {{engine_from_us:Int64}}, at_us, 0)) OVER (PARTITION BY instance) AS last_before_us FROM ({said}))"
-        " WHERE at_us >= last_before_us GROUP BY instance, at_us ORDER BY instance, at_us",
-        parameters=engine_parameters(to_us(window.start), to_us(window.end), to_us(as_of)),
-    )
-
-
-def reported_tokens(store: Store, window: Interval, as_of: datetime) -> Query:
-    """Return the query for (engine, hour_us, prompt, cached, completion tokens, sequences) that engines reported in `window`."""
-    first_us = earliest_us(store, window, as_of)
-    rows = engine_rows(store._connection, from_us=first_us, to_us=to_us(window.end), as_of_us=to_us(as_of))  # noqa: SLF001 - one package
-    return Query(
-        sql=sql_file("reported_tokens").replace("FROM engine_rows", f"FROM ({rows.sql})"),
-        parameters={
-            **rows.parameters,
-            "hours_from_us": to_us(window.start),
-            "hours_to_us": to_us(window.end),
-        },
-    )
-
-
-def owned_tokens(ran: Query, window: Interval) -> Query:
-    """Return the query for (engine, hour_us, is_left, prompt, cached, completion tokens, sequences) of all that is a request's.
-
-    is_left: the request left no row at its engine; its tokens are those that the gateway logged, if it did.
-    """
-    return Query(
-        sql="SELECT toString(instance) AS engine, intDiv(at.1, 3600000000) * 3600000000 AS hour_us, is_left,"
-        " sum(at.2), sum(at.3), sum(at.4), sum(at.5) FROM"
-        f" (SELECT * FROM ({ran.sql}) WHERE row_id != 0 OR is_left)"
-        " ARRAY JOIN [(first_us, prompt_tokens, cached_tokens, toInt64(0), toInt64(0)),"
-        " (done_us, toInt64(0), toInt64(0), completion_tokens, toInt64(NOT is_left))] AS at"
-        " WHERE at.1 >= {owned_from:Int64} AND at.1 < {owned_to:Int64} GROUP BY ALL ORDER BY ALL",
-        parameters={**ran.parameters, "owned_from": to_us(window.start), "owned_to": to_us(window.end)},
-    )
-
-
-def occupations(ran: Query, sweep: Sweep, engine: str, tenant: str) -> Query:
-    """Return the query for (lane, piece_us, begun_us, ended_us, weight, request) of all that ran on `engine`, in order of time.
-
-    request: of the tenant's own, its row_id in hexadecimal digits; "" for all others. Weights are 1 unless shares go by them.
-    """
-    cut = pieces(ran, sweep)
-    return Query(
-        sql="SELECT lane, piece_us, piece_begun_us, piece_ended_us, share,"
-        " if(row_id != 0 AND tenant = {occupant:String}, lower(hex(row_id)), '') AS request"
-        f" FROM ({cut.sql}) WHERE lane IN {{occupied_lanes:Array(UInt32)}}"
-        " ORDER BY piece_begun_us, piece_ended_us, lane, share, request",
-        parameters={
-            **cut.parameters,
-            "occupant": tenant,
-            "occupied_lanes": [
-                number for number, lane in enumerate(sweep.lanes, start=1) if lane.engine == engine
-            ],
-        },
-    )
-
-
-def memory_used(gpu_ids: Sequence[str], window: Interval, as_of: datetime) -> Query:
-    """Return the query for (hour_us, GPUs that were seen, sum of the most bytes that each had in use) of `gpu_ids`, by hour."""
-    return Query(
-        sql="SELECT hour_us, count(), sum(most) FROM"
-        " (SELECT intDiv(toUnixTimestamp64Micro(sampled_at), 3600000000) * 3600000000 AS hour_us, gpu, max(memory_used_bytes_max) AS most"
-        " FROM gpu_samples FINAL WHERE gpu IN {gpu_ids:Array(String)} AND first_wins >= {as_of_wins:UInt64}"
-        " AND sampled_at >= fromUnixTimestamp64Micro({engine_from_us:Int64}, 'UTC')"
-        " AND sampled_at < fromUnixTimestamp64Micro({engine_to_us:Int64}, 'UTC') GROUP BY hour_us, gpu HAVING isNotNull(most))"
-        " GROUP BY hour_us ORDER BY hour_us",
-        parameters={
-            **engine_parameters(to_us(window.start), to_us(window.end), to_us(as_of)),
-            "gpu_ids": list(gpu_ids),
-        },
-    )
-
-
-def kv_peaks(ran: Query, sweep: Sweep) -> Query:
-    """Return the query for (lane, piece_us, peak_kv_tokens) of all that `ran` at one time, whosever it was."""
-    alike = Query(
-        sql=f"SELECT * REPLACE (toUInt128(0) AS row_id, toLowCardinality('') AS tenant) FROM ({ran.sql})",
-        parameters=ran.parameters,
-    )
-    totals = kv_totals(alike, sweep)
-    return Query(
-        sql=f"SELECT lane, piece_us, peak_kv_tokens FROM ({totals.sql})", parameters=totals.parameters
     )

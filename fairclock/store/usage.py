@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Interval, from_us, to_us
 from fairclock.store.batches import FIRST_WINS_BASE
-from fairclock.store.engine_timelines import DAY_US, MARGIN_US, POSSIBLE, hour_edges, shares, timeline
+from fairclock.store.engine_shares import shares
+from fairclock.store.engine_timelines import DAY_US, MARGIN_US, POSSIBLE, hour_edges, timeline
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:

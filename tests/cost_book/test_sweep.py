@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairclock.store import Query
-from fairclock.store.engine_timelines import Lane, Sweep, shares
+from fairclock.store.engine_shares import shares
+from fairclock.store.engine_timelines import Lane, Sweep
 from tests.cost_book.brute_force import QUANTA, Ran, as_query, divide
 
 EDGES = (1000, 1300, 1301, 2000)

@@ -250,3 +250,35 @@ def test_the_groups_are_the_sums_of_their_requests(store):
         one.prompt_tokens or 0 for one in each
     )
     assert group.completion_tokens == sum(one.completion_tokens or 0 for one in each)
+
+
+def test_more_than_a_day_is_read_as_its_days_are(store):
+    from billing.cost_book.reading import read_cost_book
+
+    # HOUR is 03:00; the second request runs over the 24th hour's end, where a day's reading ends
+    feed(
+        store,
+        [gateway(10, 5, 1), gateway(24 * 3600 - 10, 30, 2), gateway(26 * 3600, 5, 3)],
+        [
+            engine(10, 5, 1),
+            engine(24 * 3600 - 10, 30, 2),
+            engine(26 * 3600, 5, 3),
+            engine(24 * 3600 - 5, 10, 4, instance="stray"),
+        ],
+    )
+    as_of = store.watermark()
+    assert [each.gpu_picoseconds for each in usage(store, hours(0, 27))] == [
+        10 * SECOND,
+        60 * SECOND,
+        10 * SECOND,
+    ]
+    whole = read_cost_book(store, hours(0, 27), as_of, good_settings())
+    used = {(each.start - HOUR) // timedelta(hours=1): each.tenants_picoseconds for each in whole.times}
+    assert {hour: each for hour, each in used.items() if each} == {
+        0: 10 * SECOND,
+        23: 20 * SECOND,
+        24: 40 * SECOND,
+        26: 10 * SECOND,
+    }
+    assert len(used) == 27
+    assert [(each.engine, each.sequences, each.running_us) for each in whole.unknown] == [("stray", 1, 10**7)]
