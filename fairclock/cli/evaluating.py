@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairclock import __version__
 from sla.contracts.versions import load_versions
-from sla.evaluation import verdicts
+from sla.evaluation import evaluate, verdicts
+from sla.revisions import due_months, keep_revision, months_within
 from sla.slices import evaluate_slices, in_force, latest_month
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from fairclock.model import Interval
     from fairclock.store import Store
     from sla.contracts import Contract
+    from sla.revisions import DueMonth, Kept
     from sla.slices import InForce, Pass
 
 Contracts = list[list["Contract"]]
@@ -38,6 +41,32 @@ def count_slices(
 ) -> Pass:
     """Bring the slices of `versions` up to `as_of`, or those of `window`."""
     return evaluate_slices(store, versions, window=window, as_of=as_of)
+
+
+def by_contract(versions: Iterable[InForce]) -> list[list[InForce]]:
+    """Return the versions of each contract together, in the order given."""
+    found: dict[str, list[InForce]] = {}
+    for each in versions:
+        found.setdefault(each.contract.id, []).append(each)
+    return list(found.values())
+
+
+def keep_months(
+    store: Store, versions: Sequence[InForce], *, as_of: datetime, window: Interval | None = None
+) -> list[Kept]:
+    """Keep what the contracts' months came to: those in `window`, or those that rest on something new."""
+    contracts = by_contract(versions)
+    if window is None:
+        months = due_months(store, contracts, as_of, {})
+    else:
+        months = [month for each in contracts for month in months_within(each, window, as_of)]
+    return [keep_month(store, month, as_of) for month in months]
+
+
+def keep_month(store: Store, due: DueMonth, as_of: datetime) -> Kept:
+    """Evaluate one month as of `as_of`, and keep it where it is another revision."""
+    report = evaluate(store, due.contracts, month=due.month, as_of=as_of, software_version=__version__)
+    return keep_revision(store, report, inputs=due.inputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ _FIRST = (
     "period",
     "as_of",
     "revision",
+    "previous_revision",
     "status",
     "traffic",
     "coverage",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.cli.evaluating import count_slices, versions_of_all
 from fairclock.cli.pipeline.passes import Passes
+from fairclock.cli.pipeline.revising import RevisionsStep
 from fairclock.cli.pipeline.sealing import SealStep
 from fairclock.cli.slice_figures import SliceCounters
 
@@ -31,6 +32,7 @@ def evaluator(store: Callable[[], Store], contracts: FollowedContracts) -> Passe
     slices = SlicesStep(store, contracts)
     passes.add("slices", slices)
     # here: incidents, engine events, alerts; each is handed what it needs, and has a step(now)
+    passes.add("revisions", RevisionsStep(store, slices))
     return passes
 
 
