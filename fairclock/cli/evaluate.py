@@ -63,6 +63,7 @@ def command(
         as_of = store.watermark()
         versions = evaluating.versions_of_all(store, contracts, as_of)
         counted = evaluating.count_slices(store, versions, as_of=as_of, window=window)
+        evaluating.note_incidents(store, versions, window=window)
         until = counted.as_of if window is None else window.end
         kept = evaluating.keep_months(store, versions, as_of=counted.as_of, window=window)
         found = evaluating.standings(store, contracts, counted.as_of, until)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairclock import __version__
 from sla.contracts.versions import load_versions
 from sla.evaluation import evaluate, verdicts
+from sla.incidents.noticing import notice_incidents
 from sla.revisions import due_months, keep_revision, months_within
 from sla.slices import evaluate_slices, in_force, latest_month
 
@@ -67,6 +68,11 @@ def keep_month(store: Store, due: DueMonth, as_of: datetime) -> Kept:
     """Evaluate one month as of `as_of`, and keep it where it is another revision."""
     report = evaluate(store, due.contracts, month=due.month, as_of=as_of, software_version=__version__)
     return keep_revision(store, report, inputs=due.inputs)
+
+
+def note_incidents(store: Store, versions: Sequence[InForce], *, window: Interval | None = None) -> int:
+    """Find the incidents in the slices that changed, or in `window`; return how many rows said something new."""
+    return notice_incidents(store, versions, window=window)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from fairclock.cli.pipeline.passes import Passes
 from fairclock.cli.pipeline.revising import RevisionsStep
 from fairclock.cli.pipeline.sealing import SealStep
 from fairclock.cli.slice_figures import SliceCounters
+from sla.incidents.noticing import IncidentStep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +32,8 @@ def evaluator(store: Callable[[], Store], contracts: FollowedContracts) -> Passe
     passes.add("seals", SealStep(store))
     slices = SlicesStep(store, contracts)
     passes.add("slices", slices)
-    # here: incidents, engine events, alerts; each is handed what it needs, and has a step(now)
+    passes.add("incidents", IncidentStep(store, lambda: slices.counted.versions if slices.counted else None))
+    # here: engine events, alerts; each is handed what it needs, and has a step(now)
     passes.add("revisions", RevisionsStep(store, slices))
     return passes
 

@@ -53,33 +53,33 @@ def preemptions(seen: Observed) -> Evidence | None:
 
 
 def cold_start(seen: Observed) -> Evidence | None:
-    """Tell that engines were starting while it went on: how many, and the longest time to the first served request."""
+    """Tell that engines started or came back: how many, and the longest time to the first served request."""
     starts = [each for each in seen.engine_happenings if each.kind in _STARTS]
-    served = [each.until_us - each.at_us for each in starts if each.until_us is not None]
     if not starts:
         return None
+    served = [each.until_us - each.at_us for each in starts if each.until_us is not None]
     first = min(starts, key=_order)
     return Evidence(
         kind="cold_start",
         numbers={
-            "starts": len(starts),
+            "engines": len({each.engine for each in starts}),
             "engine": first.engine,
             "after_seconds": seconds(first.at_us - seen.start_us),
             "longest_seconds": seconds(max(served)) if served else None,
         },
-        sources=("engine_samples", "engine_states"),
+        sources=("engine_samples", "engine_states", "engine_requests"),
     )
 
 
 def restarts(seen: Observed) -> Evidence | None:
-    """Tell that engines ended: stopped, ran out of memory, crashed."""
+    """Tell that engines ended, were replaced, or could not be reached."""
     ends = sorted((each for each in seen.engine_happenings if each.kind not in _STARTS), key=_order)
     if not ends:
         return None
     return Evidence(
         kind="restarts",
         numbers={
-            "ends": len(ends),
+            "engines": len({each.engine for each in ends}),
             "engine": ends[0].engine,
             "kinds": tuple(sorted({each.kind for each in ends})),
             "after_seconds": seconds(ends[0].at_us - seen.start_us),
