@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
 KEYWORDS = (
     "contract",
+    "instead",
     "version",
     "covers",
     "load",
+    "again",
     "exclude",
     "accept",
     "dispute",
@@ -25,7 +27,7 @@ KEYWORDS = (
     "evaluate",
     "expect",
 )
-_WITH_BLOCK = ("contract", "version")
+_WITH_BLOCK = ("contract", "instead", "version")
 _COMMENT = re.compile(r"(?:^|\s{2,})#.*$")
 
 

@@ -12,9 +12,19 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from collectors.gateway.files import read_gateway_files
+from collectors.otlp.files import read_otlp_files
+from fairclock import __version__
 from fairclock.cli import main
+from fairclock.cli.report import exit_code
+from fairclock.errors import FairclockError
+from fairclock.model import Interval
 from fairclock.store import Query
 from fairclock.store.remedies import exclusion_entries, keep_exclusion
+from sla.contracts import require_lintable
+from sla.contracts.versions import load_versions
+from sla.evaluation import evaluate
+from sla.reports import report_json
 from tests.scripted import contracts, expecting
 from tests.scripted.language import ScriptError, Statement
 from tests.scripted.quantities import duration_us, instant, interval
@@ -29,7 +39,7 @@ if TYPE_CHECKING:
 _LOAD = re.compile(r"(?P<at>.+?)(?: every (?P<every>\S+))?(?: x (?P<times>\d+))?")
 _EXCLUDE = re.compile(r"(?P<clause>\w+) as (?P<name>\w+)")
 _EVALUATE = re.compile(r"(?P<month>\d{4}-\d{2})(?: as of (?P<name>\w+))?")
-_KINDS = {"gateway": "gateway", "engine": "otlp"}
+_KINDS = ("gateway", "engine")
 _SOMEBODY_ELSE = json.dumps(
     {"time": "1.000", "request_time": "0.001", "status": "200", "tenant": "somebody else", "uri": "/"}
 )
@@ -59,7 +69,7 @@ class Play:
     _text: str = ""
     _versions: list[str] = field(default_factory=list)
     _traffic: Traffic = field(default_factory=Traffic)
-    _covers: dict[str, list[tuple[datetime, datetime]]] = field(default_factory=dict)
+    _covers: dict[str, list[Interval]] = field(default_factory=dict)
     _instants: dict[str, datetime] = field(default_factory=dict)
     _exclusions: dict[str, str] = field(default_factory=dict)
     _heard: Heard | None = None
@@ -87,9 +97,18 @@ class Play:
     # what the contract says
 
     def _do_contract(self, statement: Statement) -> None:
-        if self._versions:
-            raise ValueError("stands twice; another version of the contract is a version")
-        self._add_version(contracts.GOOD, statement)
+        self._replace(contracts.GOOD, statement)
+
+    def _do_instead(self, statement: Statement) -> None:
+        if not self._versions:
+            raise ValueError("follows no contract")
+        self._replace(self._text, statement)
+
+    def _replace(self, base: str, statement: Statement) -> None:
+        for path in self._contracts.iterdir():
+            path.unlink()
+        self._versions = []
+        self._add_version(base, statement)
 
     def _do_version(self, statement: Statement) -> None:
         if not self._versions:
@@ -124,9 +143,10 @@ class Play:
 
     def _do_covers(self, statement: Statement) -> None:
         first, _, rest = statement.words.partition(" ")
-        kinds, text = ((first,), rest) if first in _KINDS else (tuple(_KINDS), statement.words)
+        kinds, text = ((first,), rest) if first in _KINDS else (_KINDS, statement.words)
         for kind in kinds:
-            self._covers.setdefault(kind, []).append(interval(text, self._zone))
+            start, end = interval(text, self._zone)
+            self._covers.setdefault(kind, []).append(Interval(start=start, end=end))
 
     def _do_load(self, statement: Statement) -> None:
         match = _LOAD.fullmatch(statement.head)
@@ -153,8 +173,21 @@ class Play:
             path = self.folder / f"{self._files}.{kind}.jsonl"
             path.write_text("\n".join(texts) + "\n", encoding="utf-8")
             for through in covers.get(kind) or [None]:
-                words = [] if through is None else ["--covers", "..".join(map(_iso, through))]
-                self._command("ingest", _KINDS[kind], "--quiet", *words, path)
+                self._ingest(kind, path, covers=through)
+
+    def _ingest(self, kind: str, path: Path, *, covers: Interval | None = None) -> None:
+        """Read a file as ``fairclock ingest`` does; without `covers` it covers its first to its last event."""
+        read = read_gateway_files if kind == "gateway" else read_otlp_files
+        (reading,) = read(self.store, [str(path)], source=kind, covers=covers)
+        if reading.problem or reading.counts.dead_letters:
+            raise ValueError(f"{path.name} could not be read: {reading.problem or reading.counts}")
+
+    def _do_again(self, _: Statement) -> None:
+        """Let the ingest command read every file that it has read once more."""
+        self._flush()
+        for path in sorted(self.folder.glob("*.jsonl")):
+            _, kind, _ = path.name.split(".")
+            self._ingest(kind, path)
 
     def _do_remember(self, statement: Statement) -> None:
         self._flush()
@@ -162,7 +195,7 @@ class Play:
 
     def _do_seal(self, _: Statement) -> None:
         self._flush()
-        self._command("evaluate")
+        self.store.seal(None)
 
     # what was agreed
 
@@ -235,8 +268,18 @@ class Play:
             raise ValueError(f"is not a month ({statement.words}); write 2026-03, or 2026-03 as of NAME")
         self._flush()
         source = self._newest if len(self._versions) == 1 else self._contracts
-        as_of = ["--as-of", _iso(self._instants[match["name"]])] if match["name"] else []
-        self._heard = self._said("report", source, "--month", match["month"], "--json", *as_of)
+        as_of = self._instants[match["name"]] if match["name"] else None
+        try:
+            versions = load_versions(source)
+            for contract in versions:
+                require_lintable(contract)
+            report = evaluate(
+                self.store, versions, month=match["month"], as_of=as_of, software_version=__version__
+            )
+        except FairclockError as error:
+            self._heard = Heard(code=error.exit_code, out="", err=str(error))
+        else:
+            self._heard = Heard(code=exit_code(report), out=report_json(report).decode(), err="")
 
     def _do_expect(self, statement: Statement) -> None:
         if self._heard is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairclock.store import open_store
-from tests.scripted.language import read_script
+from tests.scripted.language import ScriptError, read_script
 from tests.scripted.playing import Play
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Generator[Store]:
 def test_a_month_comes_out_as_it_is_written(script: Path, store: Store, tmp_path: Path) -> None:
     shown = script.relative_to(FOLDER.parents[1])
     play = Play(path=shown, store=store, folder=tmp_path)
-    play.run(read_script(shown, script.read_text(encoding="utf-8")))
+    try:
+        play.run(read_script(shown, script.read_text(encoding="utf-8")))
+    except ScriptError as error:
+        pytest.fail("\n".join([*play.failures, str(error)]), pytrace=False)
     if play.failures:
         pytest.fail("\n".join(play.failures), pytrace=False)
