@@ -116,7 +116,7 @@ def _suspect_since(store: Rows, window: Interval, as_of: datetime) -> dict[str, 
         "  GROUP BY target, scraped_at)) GROUP BY target HAVING countIf(is_suspect AND scraped_at = last_at) > 0",
         parameters=_bounds(window, as_of),
     )
-    return dict(store.rows(query))
+    return {str(target): since for target, since in store.rows(query)}
 
 
 def _within(column: str) -> str:

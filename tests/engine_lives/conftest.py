@@ -117,7 +117,13 @@ class Books:
             self.engine_row(at_seconds + 0.005, number=number, instance=instance, took=took - 0.01)
 
     def engine_row(
-        self, at_seconds: float, *, number: int, instance: str = "engine-1", took: float = 0.9
+        self,
+        at_seconds: float,
+        *,
+        number: int,
+        instance: str = "engine-1",
+        took: float = 0.9,
+        **more: Any,
     ) -> None:
         start_ns = _us(at_seconds) * 1000
         keys = {
@@ -135,6 +141,7 @@ class Books:
             "ttft": "0.05",
             "prompt_tokens": 7,
             "completion_tokens": 11,
+            **more,
         }
         self._ingest("engine", [keys])
 
