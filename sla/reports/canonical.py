@@ -34,6 +34,7 @@ _FIRST = (
     "exclusions",
     "degradations",
     "incidents",
+    "incident_rule",
     "changes",
     "cost",
     "credits",

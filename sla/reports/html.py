@@ -13,6 +13,7 @@ from fairclock.documents.templates import environment
 from sla.reports import drawings
 from sla.reports.budgets import budget_rows
 from sla.reports.canonical import report_sha256
+from sla.reports.changes import changes
 from sla.reports.evidence import definitions, evidence_facts, missing, not_evaluated_paths
 from sla.reports.exclusions import (
     degradation_rows,
@@ -30,6 +31,7 @@ from sla.reports.figures import (
     side_by_side,
 )
 from sla.reports.front import front
+from sla.reports.incidents import incident_notes, incident_rows, knows_incidents
 from sla.reports.objectives import objective_rows, remarks, verdict_sentence
 from sla.reports.reading import count, moment
 from sla.reports.terms import term_facts
@@ -89,6 +91,10 @@ def report_html(report: Report, code: str) -> str:
         exclusions_sentence=exclusions_sentence(report, language),
         exclusions=exclusion_rows(report, language),
         degradations=degradation_rows(report, language),
+        changes=changes(report, language),
+        knows_incidents=knows_incidents(report),
+        incidents=incident_rows(report, language),
+        incident_notes=incident_notes(report, language),
         days=days,
         daily_threshold=threshold,
         daily_conditions="".join(

@@ -192,6 +192,11 @@ def _delivered(objective: Mapping[str, Any], language: Language) -> str:
     return language.text("unanswered" if _is_unanswered(objective) else "nothing")
 
 
+def value_in_words(objective: Mapping[str, Any], value: object, language: Language) -> str:
+    """Return another value of an objective as its own is printed."""
+    return _delivered({**objective, "value": value, "good": None, "bad": None}, language)
+
+
 def _is_unanswered(objective: Mapping[str, Any]) -> bool:
     """Tell whether the percentile's rank falls on a request without a value."""
     return _is_latency(objective) and objective.get("value") is None and bool(count(objective.get("n")))
@@ -235,8 +240,13 @@ def _verdict(objective: Mapping[str, Any], which: str, language: Language, *, is
     if verdict is None or objective.get("reason") == "not_evaluated":
         return Verdict(key="none", words=language.text("not_evaluated"))
     key = str(verdict)
-    words = "at_risk" if key == "violated" and not issued else key
-    return Verdict(key=key, words=language.text(f"verdict.{words}"))
+    return Verdict(key=key, words=verdict_in_words(key, language, issued=issued))
+
+
+def verdict_in_words(verdict: str, language: Language, *, issued: bool) -> str:
+    """Return a verdict in words; until a report is issued, a broken promise is a risk."""
+    words = "at_risk" if verdict == "violated" and not issued else verdict
+    return language.text(f"verdict.{words}")
 
 
 def _reason(objective: Mapping[str, Any], language: Language) -> str:
