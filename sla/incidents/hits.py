@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairclock.model import Clock, Interval, clip, to_us
@@ -69,6 +69,8 @@ def hits_of(
         ]
         if interval is None or not found:
             continue
+        # the other promises would be planned, too
+        subject = replace(subject, promises={found[0].key: found[0]})
         aggregates = _aggregates(subject, found[0].key, before=before, during=during)
         for span in clip([interval], _hull(before, during)):
             row = single_row(store, aggregates, rows_of(store, subject, span, as_of))

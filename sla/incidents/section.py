@@ -8,6 +8,7 @@ from fairclock.model import Clock, utc_text
 from fairclock.store.incidents import first_known, incidents_as_of
 from sla.contracts.objectives import LatencyObjective
 from sla.incidents.found import evidence_trees, find_incidents, known_of, look_into
+from sla.incidents.grouping import GOOD_MINUTES, LEAST_BAD, SILENT_MINUTES, UNMEASURED_MINUTES
 from sla.incidents.minutes import minutes_of_rows
 from sla.incidents.service import Service
 
@@ -21,9 +22,20 @@ if TYPE_CHECKING:
     from sla.incidents.hits import Hits
     from sla.slices.evaluator import InForce
 
-MOST_LOOKED_INTO = 40
+MOST_LOOKED_INTO = 20
 """Of more incidents than this, those with the most bad requests are looked into; the others are listed."""
 _MICROSECONDS = 1_000_000
+
+
+def incident_rule() -> dict[str, int]:
+    """Return the numbers of the rule by which minutes are put together."""
+    return {
+        "least_bad": LEAST_BAD,
+        "good_minutes": GOOD_MINUTES,
+        "silent_minutes": SILENT_MINUTES,
+        "unmeasured_minutes": UNMEASURED_MINUTES,
+        "most_looked_into": MOST_LOOKED_INTO,
+    }
 
 
 def incidents_section(

@@ -17,7 +17,7 @@ _SECOND_US = 1_000_000
 class Evidence:
     """What else was true during an incident. It names no cause: `numbers` are what was counted, and who reads judges.
 
-    A number's name ends in its unit: `_seconds`, `_ratio`, `_per_minute`; others are whole counts or names. None: not known.
+    A number's name ends in its unit: `_seconds`, `_ratio` (a share), `_times` (a multiple), `_per_minute`, `_mean`, `_tau`; others are whole counts or names. None: not known.
     """
 
     kind: str

@@ -20,6 +20,7 @@ _CALM_TIMES = Fraction(6, 5)
 _LEAST_WAIT_US = 50_000
 _LEAST_REPEATED = 20
 _REPEATED_SHARE = Fraction(1, 5)
+_MORE_TIMES = Fraction(5, 4)
 
 
 def burst(seen: Observed) -> Evidence | None:
@@ -96,12 +97,18 @@ def idle_waiting(seen: Observed) -> Evidence | None:
 
 
 def retry_storm(seen: Observed) -> Evidence | None:
-    """Tell that many requests were repeats: same tenant, same body size, within a minute of one that came to nothing."""
+    """Tell that many requests were repeats, and that more came than before.
+
+    A repeat is of the same tenant and body size, within a minute of one that had come to nothing.
+    """
     during, before = seen.during, seen.before
     share, share_before = part(during.repeated, during.requests), part(before.repeated, before.requests)
     if share is None or during.repeated < _LEAST_REPEATED or share < _REPEATED_SHARE:
         return None
     if share_before is not None and share < 2 * share_before:
+        return None
+    # failures of bodies of one size look alike without any retry; only retries come on top of what came before
+    if during.requests * before.minutes < _MORE_TIMES * before.requests * during.minutes:
         return None
     return Evidence(
         kind="retry_storm",
@@ -109,6 +116,7 @@ def retry_storm(seen: Observed) -> Evidence | None:
             "repeated": during.repeated,
             "repeated_ratio": share,
             "before_ratio": share_before,
+            "before_per_minute": per_minute(before.requests, before.minutes),
             "offered_per_minute": per_minute(during.requests, during.minutes),
             "admitted_per_minute": per_minute(during.requests - during.refused, during.minutes),
         },

@@ -41,9 +41,9 @@ def climbing(seen: Observed) -> Evidence | None:
             "uptime_seconds": seconds(life.points[-1].at_us - life.since_us) if life.knows_start else None,
             "first_seconds": seconds(_middle(first)),
             "last_seconds": seconds(_middle(last)),
-            "growth_ratio": ratio,
-            "load_ratio": load,
-            "order_ratio": order,
+            "growth_times": ratio,
+            "load_times": load,
+            "order_tau": order,
         },
         sources=("engine_requests",),
     )
@@ -121,7 +121,7 @@ def _beat(life: Life) -> Evidence | None:
             "period_seconds": seconds(period),
             "spike_seconds": seconds(_middle(high)),
             "usual_seconds": seconds(usual),
-            "load_ratio": load,
+            "load_times": load,
         },
         sources=("engine_requests",),
     )
