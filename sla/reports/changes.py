@@ -133,9 +133,7 @@ def _shown(
     elif what == "exclusion":
         lines = [str(value["id"]), duration(number(value["granted_seconds"]) or Fraction(0))]
     else:
-        found = number(value)
-        is_whole = found is not None and found.denominator == 1
-        lines = [language.integer(int(value)) if is_whole else str(value)]
+        lines = [language.integer(value) if isinstance(value, int) else str(value)]
     return [printable(each) for each in lines]
 
 

@@ -74,7 +74,7 @@ def rows(html: str) -> list[list[str]]:
 def test_each_figure_is_printed_as_the_report_prints_it():
     assert rows(page(**REVISED)) == [
         ["requests", "300,342", "301,542", "1"],
-        ["coverage of the gateway", "–", "100%", "1"],
+        ["coverage of the gateway", "–", "100.000%", "1"],
         ["availability delivered", "99.951%", "99.893%", "1, 2"],
         ["p99-peak delivered", "2.000 4", "unanswered", "1, 2"],
         ["availability verdict", "met", "at risk", "1, 2"],
