@@ -60,6 +60,7 @@ def command(
     contracts = evaluating.load_contracts(paths)
     with open_store(store_dsn(dsn, config)) as store:
         sealed = store.seal(window)
+        evaluating.note_engines(store, window=window)
         as_of = store.watermark()
         versions = evaluating.versions_of_all(store, contracts, as_of)
         counted = evaluating.count_slices(store, versions, as_of=as_of, window=window)

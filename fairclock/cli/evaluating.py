@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from fairclock import __version__
+from fairclock.model import Interval
 from sla.contracts.versions import load_versions
+from sla.engines.noticing import notice_engines
 from sla.evaluation import evaluate, verdicts
 from sla.incidents.noticing import notice_incidents
 from sla.revisions import due_months, keep_revision, months_within
@@ -17,14 +20,15 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from fairclock.model import Interval
     from fairclock.store import Store
     from sla.contracts import Contract
+    from sla.evaluation.excluding import Starts
     from sla.revisions import DueMonth, Kept
     from sla.slices import InForce, Pass
 
 Contracts = list[list["Contract"]]
 """The versions of each contract."""
+_A_MONTH = timedelta(days=32)
 
 
 def load_contracts(paths: Sequence[Path]) -> Contracts:
@@ -32,9 +36,11 @@ def load_contracts(paths: Sequence[Path]) -> Contracts:
     return [load_versions(path) for path in paths]
 
 
-def versions_of_all(store: Store, contracts: Contracts, as_of: datetime) -> list[InForce]:
-    """Return every version of all contracts, with what had been left out by `as_of`."""
-    return [each for versions in contracts for each in in_force(store, versions, as_of)]
+def versions_of_all(
+    store: Store, contracts: Contracts, as_of: datetime, *, starts: Starts | None = None
+) -> list[InForce]:
+    """Return every version of all contracts, with what had been left out by `as_of`; for `starts` see `in_force`."""
+    return [each for versions in contracts for each in in_force(store, versions, as_of, starts=starts)]
 
 
 def count_slices(
@@ -68,6 +74,12 @@ def keep_month(store: Store, due: DueMonth, as_of: datetime) -> Kept:
     """Evaluate one month as of `as_of`, and keep it where it is another revision."""
     report = evaluate(store, due.contracts, month=due.month, as_of=as_of, software_version=__version__)
     return keep_revision(store, report, inputs=due.inputs)
+
+
+def note_engines(store: Store, *, window: Interval | None = None) -> int:
+    """Note what happened to engines in `window`, or in the last month; return how many rows said something new."""
+    as_of = store.watermark()
+    return notice_engines(store, window or Interval(start=as_of - _A_MONTH, end=as_of), as_of)
 
 
 def note_incidents(store: Store, versions: Sequence[InForce], *, window: Interval | None = None) -> int:

@@ -172,6 +172,16 @@ def first_arrival(store: Rows, instance: str, window: Interval, as_of: datetime)
     return _only(store, query)
 
 
+def first_finish(store: Rows, target: str, window: Interval, as_of: datetime) -> datetime | None:
+    """Return when a scrape of `target` within `window` first showed that it had finished a request."""
+    query = Query(
+        sql="SELECT scraped_at FROM engine_samples WHERE name = 'vllm:request_success' AND target = {target:String}"
+        f" AND ifNull(value, 0) > 0 AND {_within('scraped_at')} ORDER BY scraped_at LIMIT 1",
+        parameters={**_bounds(window, as_of), "target": target},
+    )
+    return _only(store, query)
+
+
 def first_answer(store: Rows, upstream: str, window: Interval, as_of: datetime) -> datetime | None:
     """Return when the first request was received within `window` that `upstream` answered well."""
     query = Query(

@@ -37,6 +37,7 @@ class EngineEvent:
     until: the first request that it served afterwards (UNREACHABLE: the next answer); None while none is known.
     evidence: which series show it, with their numbers. suspected: whether it is no more than likely.
     upstream: what gateways call the engine; empty where that is not known.
+    start: when the process began that shows it; it does not change as more becomes known.
     """
 
     kind: EventKind
@@ -46,3 +47,4 @@ class EngineEvent:
     evidence: str
     suspected: bool = False
     upstream: str = ""
+    start: datetime | None = None

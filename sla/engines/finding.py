@@ -44,6 +44,7 @@ def events_of_start(start: Start, around: Surroundings) -> Iterator[EngineEvent]
         until=served,
         evidence=start.evidence,
         upstream=upstream,
+        start=life.began,
     )
     before = life.before
     if before is None:
@@ -54,9 +55,10 @@ def events_of_start(start: Start, around: Surroundings) -> Iterator[EngineEvent]
         engine=life.engine,
         at=min(gone, life.began),
         until=served,
-        evidence=f"{_how_it_ended(before, gone)}; {life.evidence}",
+        evidence=f"{_how_it_ended(before, gone)}; {start.brief}",
         suspected=not life.is_exact,
         upstream=upstream,
+        start=life.began,
     )
     if life.is_exact and served is not None:
         seconds = (served - life.began).total_seconds()
@@ -65,8 +67,9 @@ def events_of_start(start: Start, around: Surroundings) -> Iterator[EngineEvent]
             engine=life.engine,
             at=life.began,
             until=served,
-            evidence=f"{seconds:.3f} s from its start to the first request that it served; {start.evidence}",
+            evidence=f"{seconds:.3f} s from its start to the first request that it served; {start.brief}",
             upstream=upstream,
+            start=life.began,
         )
     if before.by_plugin and before.ended is None:
         yield from _vanished(life, gone, around, upstream)
@@ -110,6 +113,7 @@ def _vanished(life: Life, gone: datetime, around: Surroundings, upstream: str) -
         until=life.began,
         evidence=words,
         upstream=upstream,
+        start=life.began,
     )
     full = list(_full(around))
     if full:
@@ -121,6 +125,7 @@ def _vanished(life: Life, gone: datetime, around: Surroundings, upstream: str) -
             evidence=f"suspected, no more: {'; '.join(full)}; {words}",
             suspected=True,
             upstream=upstream,
+            start=life.began,
         )
 
 

@@ -52,7 +52,7 @@ def lives_seen(seen: Iterable[ProcessSeen], fallen: Iterable[CounterFell] = ()) 
     behind one address took nobody's.
     """
     by_target: dict[str, list[Life]] = defaultdict(list)
-    for each in sorted(seen, key=lambda one: (one.target, one.began_us, one.series)):
+    for each in sorted(seen):
         life = Life(
             engine=each.target,
             began=from_us(each.began_us),
@@ -82,7 +82,7 @@ def lives_said(said: Iterable[Said], heard: Mapping[str, datetime] = MappingProx
             engine=instance, began=at, seen_from=at, seen_to=None, evidence="", is_exact=False, by_plugin=True
         )
         by_instance[instance].append(known)
-    for each in sorted(said, key=lambda one: (one.at, one.event)):
+    for each in sorted(said, key=lambda one: (one.at, one.event, one.instance, one.rank)):
         lives = by_instance[each.instance]
         if each.event == "stopped":
             if lives and lives[-1].ended is None:
@@ -129,7 +129,7 @@ def _fallen(fallen: Iterable[CounterFell], dated: set[str]) -> list[Life]:
     """Return the lives of targets that nothing dates: a fall, which is no return of another process, is a start."""
     found: list[Life] = []
     last: dict[str, Life] = {}
-    for each in sorted(fallen, key=lambda one: (one.target, one.at_us, one.series)):
+    for each in sorted(fallen, key=lambda one: (one.target, one.at_us, one.series, one.before_us)):
         before = last.get(each.target)
         at = from_us(each.at_us)
         if each.target in dated or (before is not None and at - before.began <= ONE_START):

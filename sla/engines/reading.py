@@ -19,6 +19,7 @@ from sla.engines.lives import lives_said
 from sla.engines.starts import LONGEST, starts_within
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from fairclock.store.engine_lives import Rows
@@ -33,17 +34,29 @@ def engine_events(store: Rows, window: Interval, as_of: datetime) -> list[Engine
 
     An event belongs to `window` if it touches it; what lasts longer than a day is not looked for. The same rows give the same events.
     """
-    wider = Interval(start=window.start - LONGEST, end=min(window.end + LONGEST, max(as_of, window.end)))
-    found = [event_of_outage(each) for each in outages(store, wider, as_of)]
-    found += events_of_ends(lives_said(said_of_lives(store, wider, as_of), first_heard(store, wider, as_of)))
+    wider = _wider(window, as_of)
+    found = [*life_events(store, window, as_of), *map(event_of_outage, outages(store, wider, as_of))]
+    return _touching(found, window)
+
+
+def life_events(store: Rows, window: Interval, as_of: datetime) -> list[EngineEvent]:
+    """Return what `engine_events` does without the failed scrapes: starts, ends, restarts, reloads."""
+    wider = _wider(window, as_of)
+    heard = first_heard(store, wider, as_of)
+    found = list(events_of_ends(lives_said(said_of_lives(store, wider, as_of), heard)))
     for start in starts_within(store, wider, as_of, with_before=True):
         found += events_of_start(start, surroundings(store, start.life, as_of))
-    touching = [
-        each
-        for each in found
-        if each.at < window.end and (each.at if each.until is None else each.until) >= window.start
-    ]
-    return sorted(set(touching), key=lambda each: (each.at, each.engine, each.kind, each.evidence))
+    return _touching(found, window)
+
+
+def _wider(window: Interval, as_of: datetime) -> Interval:
+    end = max(min(window.end + LONGEST, as_of), window.end)
+    return Interval(start=window.start - LONGEST, end=end)
+
+
+def _touching(events: Iterable[EngineEvent], window: Interval) -> list[EngineEvent]:
+    found = {each for each in events if each.at < window.end and (each.until or each.at) >= window.start}
+    return sorted(found, key=lambda each: (each.at, each.engine, each.kind, each.evidence))
 
 
 def surroundings(store: Rows, life: Life, as_of: datetime) -> Surroundings:

@@ -11,6 +11,7 @@ from fairclock.store.engine_processes import (
     counters_fallen,
     first_answer,
     first_arrival,
+    first_finish,
     first_heard,
     processes_seen,
     said_of_lives,
@@ -36,31 +37,45 @@ _ON_THE_WAY = timedelta(minutes=10)
 class Start:
     """One start. first_served: when the first request that it served was received; None while there is none.
 
+    by_then: a scrape shows no more than that it had served one by `first_served`.
     route: what gateways call it, or why that is not known.
     """
 
     life: Life
     first_served: datetime | None
     route: Route
+    by_then: bool = False
 
     @property
     def evidence(self) -> str:
         """Return what shows the start, the route and the first served request."""
-        served = (
-            "no request that it served is known"
-            if self.first_served is None
-            else f"it first served a request received at {utc_text(self.first_served)}"
-        )
-        return f"{self.life.evidence}; {self.route.why}; {served}"
+        return f"{self.life.evidence}; {self.route.why}; {self._served}"
+
+    @property
+    def brief(self) -> str:
+        """Return the same without the number of requests that show the route, which grows for a while."""
+        route = "" if self.route.upstream else f"{self.route.why}; "
+        return f"{self.life.evidence}; {route}{self._served}"
+
+    @property
+    def _served(self) -> str:
+        if self.first_served is None:
+            return "no request that it served is known"
+        at = utc_text(self.first_served)
+        if self.by_then:
+            return f"its request_success shows at {at} that it had served a request"
+        return f"it first served a request received at {at}"
 
 
 def lives_within(store: Rows, window: Interval, as_of: datetime, *, with_before: bool) -> list[Life]:
     """Return the lives that began within `window`, as they were known at `as_of`.
 
-    with_before: whether it matters what was before each of them, also where nothing in the day before says its start.
+    with_before: whether it matters what was before each of them, also where nothing in the day before says its start,
+    and whether falls of counters are starts, too, which nothing dates.
     """
     around = Interval(start=window.start - LONGEST, end=max(min(window.end + LONGEST, as_of), window.end))
-    seen = lives_seen(processes_seen(store, around, as_of), counters_fallen(store, around, as_of))
+    fallen = counters_fallen(store, around, as_of) if with_before else ()
+    seen = lives_seen(processes_seen(store, around, as_of), fallen)
     heard = first_heard(store, around, as_of) if with_before else {}
     said = lives_said(said_of_lives(store, around, as_of), heard)
     found = [each for each in (*seen, *said) if each.evidence and window.start <= each.began < window.end]
@@ -78,14 +93,18 @@ def starts_within(
 def start_of(store: Rows, life: Life, as_of: datetime) -> Start:
     """Return what is known of a life's first request.
 
-    It is the earliest of those that count as served by it: one that arrived at the engine, and one that a gateway sent
-    to its upstream and that was answered well. Both are asked for in the day after the start.
+    It is the earliest of those that count as served by it: one that arrived at the engine, one that a gateway sent
+    to its upstream and that was answered well, and one that a scrape shows as finished. They are asked for in the day
+    after the start.
     """
     after = Interval(start=life.began, end=max(min(life.began + LONGEST, as_of), life.began))
     arrived = first_arrival(store, life.engine, after, as_of)
     route, answered = _route(store, life, arrived, after, as_of)
-    known = [each for each in (arrived, answered) if each is not None]
-    return Start(life=life, first_served=min(known, default=None), route=route)
+    finished = None if life.by_plugin else first_finish(store, life.engine, after, as_of)
+    received = min((each for each in (arrived, answered) if each is not None), default=None)
+    if finished is not None and (received is None or finished < received):
+        return Start(life=life, first_served=finished, route=route, by_then=True)
+    return Start(life=life, first_served=received, route=route)
 
 
 def _route(
@@ -120,5 +139,8 @@ def agreed(starts: Sequence[Start]) -> list[Start]:
             and other.first_served is not None
             and each.life.began <= other.life.began <= each.first_served
         ]
-        found.append(replace(each, first_served=min([each.first_served, *others])))
+        earliest = min([each.first_served, *others])
+        found.append(
+            replace(each, first_served=earliest, by_then=each.by_then and earliest == each.first_served)
+        )
     return found
