@@ -13,7 +13,9 @@ from fairclock.cli.pipeline.passes import Passes
 from fairclock.cli.pipeline.revising import RevisionsStep
 from fairclock.cli.pipeline.sealing import SealStep
 from fairclock.cli.slice_figures import SliceCounters
+from sla.engines.noticing import EnginesStep
 from sla.incidents.noticing import IncidentStep
+from sla.slices.remembered import RememberedStarts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +35,8 @@ def evaluator(store: Callable[[], Store], contracts: FollowedContracts) -> Passe
     slices = SlicesStep(store, contracts)
     passes.add("slices", slices)
     passes.add("incidents", IncidentStep(store, lambda: slices.counted.versions if slices.counted else None))
-    # here: engine events, alerts; each is handed what it needs, and has a step(now)
+    passes.add("engines", EnginesStep(store))
+    # here: alerts; each is handed what it needs, and has a step(now)
     passes.add("revisions", RevisionsStep(store, slices))
     return passes
 
@@ -54,13 +57,14 @@ class SlicesStep:
     _contracts: FollowedContracts
     counted: Counted | None = None
     _counters: SliceCounters = field(default_factory=SliceCounters)
+    _starts: RememberedStarts = field(default_factory=RememberedStarts)
 
     def step(self, now: datetime) -> None:
         """Count what changed since the last pass."""
         del now
         store = self._store()
         as_of = store.watermark()
-        versions = versions_of_all(store, self._contracts.current, as_of)
+        versions = versions_of_all(store, self._contracts.current, as_of, starts=self._starts)
         written = count_slices(store, versions, as_of=as_of).written
         self.counted = Counted(as_of=as_of, versions=tuple(versions))
         if written:
