@@ -93,14 +93,14 @@ def _row(
             0, printable(language.text("list_comma").join([str(change["objective"]), *part.values()]))
         )
 
-    def shown(value: object) -> list[str]:
-        return _shown(what, value, objective, language, issued=issued)
+    def shown(value: object, other: object) -> list[str]:
+        return _shown(what, (value, other), objective, language, issued=issued)
 
     numbers = [str(reasons.index(each) + 1) for each in change["why"]]
     return ChangeRow(
         what=names,
-        before=shown(change["before"]),
-        after=shown(change["after"]),
+        before=shown(change["before"], change["after"]),
+        after=shown(change["after"], change["before"]),
         why=language.text("list_comma").join(numbers) or language.text("nothing"),
     )
 
@@ -115,17 +115,20 @@ def _objective(change: Mapping[str, Any], report: Report) -> Mapping[str, Any]:
 
 
 def _shown(
-    what: str, value: Any, objective: Mapping[str, Any], language: Language, *, issued: bool
+    what: str, pair: tuple[Any, Any], objective: Mapping[str, Any], language: Language, *, issued: bool
 ) -> list[str]:
-    """Return a figure as the rest of the report prints it."""
+    """Return the first of a figure's two values as the report prints it, so that it can be told from the second."""
+    value, other = pair
     if what == "value" and objective:
-        lines = [value_in_words(objective, value, language)]
+        lines = [value_in_words(objective, value, other, language)]
     elif value is None:
         lines = [language.text("nothing")]
     elif what in {"verdict", "verdict_without_exclusions"}:
         lines = [verdict_in_words(str(value), language, issued=issued)]
     elif what.startswith("coverage."):
-        lines = [language.percent(number(value) or Fraction(0), least=_PERCENT_LEAST_PLACES)]
+        limits = [each for each in [number(other)] if each is not None]
+        ratio = number(value) or Fraction(0)
+        lines = [language.percent(ratio, thresholds=limits, least=_PERCENT_LEAST_PLACES)]
     elif what == "rows_sha256":
         lines = [str(value)[:_SHORT_HASH]]
     elif what == "versions":

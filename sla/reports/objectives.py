@@ -192,9 +192,15 @@ def _delivered(objective: Mapping[str, Any], language: Language) -> str:
     return language.text("unanswered" if _is_unanswered(objective) else "nothing")
 
 
-def value_in_words(objective: Mapping[str, Any], value: object, language: Language) -> str:
-    """Return another value of an objective as its own is printed."""
-    return _delivered({**objective, "value": value, "good": None, "bad": None}, language)
+def value_in_words(objective: Mapping[str, Any], value: object, other: object, language: Language) -> str:
+    """Return a value of an objective so that it can be told from another one."""
+    limits = _given(number(objective.get("threshold"))) + _given(number(other))
+    found = number(value)
+    if found is None:
+        return language.text("unanswered" if _is_unanswered({**objective, "value": None}) else "nothing")
+    if _is_availability(objective):
+        return language.percent(found, thresholds=limits, least=PERCENT_LEAST_PLACES)
+    return language.beside(found, limits, least=SECONDS_LEAST_PLACES)
 
 
 def _is_unanswered(objective: Mapping[str, Any]) -> bool:

@@ -45,6 +45,7 @@ CHANGES = [
     change("coverage.gateway", None, 1.0, 0),
     change("value", 0.99951, 0.998933808691, 0, 1, objective="availability"),
     change("value", 2.0004, None, 0, 1, objective="p99-peak"),
+    change("value", 0.33127, 0.331271, 0, objective="queue-cap"),
     change("verdict", "met", "violated", 0, 1, objective="availability"),
     change(
         "exclusion",
@@ -75,8 +76,9 @@ def test_each_figure_is_printed_as_the_report_prints_it():
     assert rows(page(**REVISED)) == [
         ["requests", "300,342", "301,542", "1"],
         ["coverage of the gateway", "–", "100.000%", "1"],
-        ["availability delivered", "99.951%", "99.893%", "1, 2"],
-        ["p99-peak delivered", "2.000 4", "unanswered", "1, 2"],
+        ["availability delivered", "99.95%", "99.89%", "1, 2"],
+        ["p99-peak delivered", "2.0004", "unanswered", "1, 2"],
+        ["queue-cap delivered", "0.331", "0.3313", "1"],
         ["availability verdict", "met", "at risk", "1, 2"],
         ["time left out by an exclusion", "–", "ex-0a1b2c3d 1:30:00", "2"],
         ["&lt;i&gt;gone&lt;/i&gt; objective-of-tomorrow", "1.5", "&lt;b&gt;", "–"],
@@ -90,7 +92,7 @@ def test_each_figure_is_printed_as_the_report_prints_it():
             "en",
             [
                 "What changed since revision 1",
-                "Since revision 1 (as of 1 November 2026 09:00:00), 7 figures changed",
+                "Since revision 1 (as of 1 November 2026 09:00:00), 8 figures changed",
                 "Rows stored after 1 November 2026 09:00:00: 1,200 of gateways, 3 of engines.",
                 "Exclusion ex-0a1b2c3d (exclusions.maintenance): accepted, 2 November 2026 16:00:00.",
             ],
@@ -99,7 +101,7 @@ def test_each_figure_is_printed_as_the_report_prints_it():
             "zh",
             [
                 "自第 1 次修订以来的变更内容",
-                "7 项数值有变更",
+                "8 项数值有变更",
                 "网关 1,200 行，引擎 3 行",
                 "除外 ex-0a1b2c3d（exclusions.maintenance）：已确认，2026年11月2日 16:00:00。",
             ],

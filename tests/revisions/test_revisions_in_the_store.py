@@ -8,12 +8,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from fairclock.cli.pipeline.evaluator import Counted
+from fairclock.cli.pipeline.revising import RevisionsStep
 from fairclock.model import Interval, from_us, to_us, utc_text
 from fairclock.store import Query
 from fairclock.store.evaluations import arrivals, evaluations_as_of, keep_evaluation
 from sla.contracts import load_contract
 from sla.evaluation import evaluate
 from sla.revisions import keep_revision, with_revision
+from sla.slices import in_force
 from tests.revisions.conftest import a_file, evaluations, keep
 
 OCTOBER = datetime(2026, 10, 1, tzinfo=UTC)
@@ -229,3 +232,43 @@ def test_a_report_with_a_revision_reads_only_what_was_there(fairclock, config, c
     run(fairclock, config)
     again = with_revision(store, evaluate(store, version, month="2026-10", as_of=as_of, software_version="1"))
     assert first == again
+
+
+class Slices:
+    """Stands in for the step that counts slices."""
+
+    def __init__(self, store, contract):
+        as_of = store.watermark()
+        self.counted = Counted(as_of=as_of, versions=tuple(in_force(store, [load_contract(contract)], as_of)))
+
+
+def test_up_keeps_a_month_an_hour_after_its_end_and_again_when_late_rows_have_settled(fairclock, contract):
+    store, end = fairclock.store, datetime(2026, 11, 1, tzinfo=UTC)
+    keep(fairclock, NOON, "........xx")
+    slices = Slices(store, contract)
+    step = RevisionsStep(lambda: store, slices)
+
+    def revisions_at(after: timedelta) -> int:
+        step.step(end + after)
+        return len(evaluations(fairclock))
+
+    assert revisions_at(timedelta(minutes=59)) == 0
+    assert revisions_at(HOUR) == 1
+    keep(fairclock, NOON + HOUR, "x", number=100)
+    slices.counted = Slices(store, contract).counted
+    assert revisions_at(HOUR + timedelta(minutes=5)) == 1
+    assert revisions_at(HOUR + timedelta(minutes=11)) == 2
+    assert revisions_at(HOUR + timedelta(minutes=30)) == 2
+    assert [(each.value, dict(each.labels)["month"]) for each in step.figures()] == [(2, "2026-10")]
+
+    again = RevisionsStep(lambda: store, slices)
+    again.step(end + timedelta(hours=2))
+    assert list(again.figures()) == [], "a program that starts anew knows what was kept"
+
+
+def test_up_waits_for_slices(fairclock, contract):
+    keep(fairclock, NOON, ".")
+    slices = Slices(fairclock.store, contract)
+    slices.counted = None
+    RevisionsStep(lambda: fairclock.store, slices).step(datetime(2026, 12, 1, tzinfo=UTC))
+    assert evaluations(fairclock) == []
