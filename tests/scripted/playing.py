@@ -41,7 +41,7 @@ _EXCLUDE = re.compile(r"(?P<clause>\w+) as (?P<name>\w+)")
 _EVALUATE = re.compile(r"(?P<month>\d{4}-\d{2})(?: as of (?P<name>\w+))?")
 _KINDS = ("gateway", "engine")
 _SOMEBODY_ELSE = json.dumps(
-    {"time": "1.000", "request_time": "0.001", "status": "200", "tenant": "somebody else", "uri": "/"}
+    {"time": "1767225600.000", "request_time": "0.001", "status": "200", "tenant": "somebody else", "uri": "/"}
 )
 _NO_REQUEST = json.dumps(
     {"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "startup", "traceId": "1" * 32, "spanId": "1" * 16}]}]}]}
