@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fairclock.cli.configuration import Configuration
     from fairclock.cli.pipeline.contracts import FollowedContracts
+    from fairclock.cli.pipeline.parts import Pipeline
     from fairclock.store import Store
 
 _SEAL_EVERY_SECONDS = 60.0
@@ -67,7 +68,7 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
         announce(pipeline.announcements, settings, quiet=quiet)
         link = pipeline.link
         assert link is not None  # noqa: S101 - `up` has a store
-        passes = _passes(link.open, contracts)
+        passes = _passes(link.open, contracts, settings, pipeline)
         pipeline.evaluator_figures = passes.figures
         while not pipeline.wait(stop, _COUNT_EVERY_SECONDS if contracts else _SEAL_EVERY_SECONDS):
             if link.current is not None:
@@ -97,11 +98,19 @@ def _contracts(settings: Configuration) -> FollowedContracts | None:
     return FollowedContracts.reading(settings.sla.contracts)
 
 
-def _passes(store: Callable[[], Store], contracts: FollowedContracts | None) -> Passes:
+def _passes(
+    store: Callable[[], Store],
+    contracts: FollowedContracts | None,
+    settings: Configuration,
+    pipeline: Pipeline,
+) -> Passes:
     if contracts is None:
         passes = Passes()
         passes.add("seals", SealStep(store))
         return passes
-    from fairclock.cli.pipeline.evaluator import evaluator  # noqa: PLC0415 - only where there are contracts
+    from fairclock.cli.pipeline.alerting import watching  # noqa: PLC0415 - only where there are contracts
+    from fairclock.cli.pipeline.evaluator import evaluator  # noqa: PLC0415
 
-    return evaluator(store, contracts)
+    return evaluator(
+        store, contracts, lambda versions: watching(settings.sla.alerts, store, pipeline, versions)
+    )

@@ -18,25 +18,37 @@ from sla.incidents.noticing import IncidentStep
 from sla.slices.remembered import RememberedStarts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from exporters.prometheus import Figure
     from fairclock.cli.pipeline.contracts import FollowedContracts
+    from fairclock.cli.pipeline.passes import Step
     from fairclock.store import Store
     from sla.slices import InForce
 
 
-def evaluator(store: Callable[[], Store], contracts: FollowedContracts) -> Passes:
-    """Return the steps of a pass; `store` returns the open store or raises `StoreError`."""
+def evaluator(
+    store: Callable[[], Store],
+    contracts: FollowedContracts,
+    alerts: Callable[[Callable[[], Sequence[InForce] | None]], Step],
+) -> Passes:
+    """Return the steps of a pass; `store` returns the open store or raises `StoreError`.
+
+    alerts: returns the step that alerts, given what returns the versions that were counted.
+    """
     passes = Passes()
     passes.add("contracts", contracts)
     passes.add("seals", SealStep(store))
     slices = SlicesStep(store, contracts)
     passes.add("slices", slices)
-    passes.add("incidents", IncidentStep(store, lambda: slices.counted.versions if slices.counted else None))
+
+    def versions() -> Sequence[InForce] | None:
+        return slices.counted.versions if slices.counted else None
+
+    passes.add("incidents", IncidentStep(store, versions))
     passes.add("engines", EnginesStep(store))
-    # here: alerts; each is handed what it needs, and has a step(now)
+    passes.add("alerts", alerts(versions))
     passes.add("revisions", RevisionsStep(store, slices))
     return passes
 
