@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from sla.incidents.evidence.finding import Evidence, part, per_minute, seconds
+from sla.incidents.observations import MINUTE_US
 
 if TYPE_CHECKING:
     from sla.incidents.observations import Observed
@@ -73,8 +74,7 @@ def long_prompts(seen: Observed) -> Evidence | None:
 def idle_waiting(seen: Observed) -> Evidence | None:
     """Tell that requests waited although no more came than before and engines had at most one at a time in work."""
     during, before = seen.during, seen.before
-    length_us = seen.end_us - seen.start_us
-    busy = Fraction(during.inference_us, length_us) if length_us else Fraction(0)
+    busy = Fraction(during.inference_us, during.minutes * MINUTE_US) if during.minutes else Fraction(0)
     calm = during.requests * before.minutes <= _CALM_TIMES * before.requests * during.minutes
     if during.waited < _LEAST_REQUESTS or not calm or busy > 1:
         return None
