@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pandas as pd
 
-from benchmarks.measuring import Figure, median_seconds
+from benchmarks.measuring import Figure, timed
 from benchmarks.sample import engine_line, gateway_line, requests
 from fairclock.model import Interval, to_us
 from fairclock.store import LineBatch, Query, open_store
@@ -193,7 +193,7 @@ def _increment(store: Store, contracts: list[InForce]) -> float:
         store_part(place[0], place[0] + minute)
         place[0] += minute
 
-    return median_seconds(lambda: evaluate_slices(store, contracts), times=5, before=another_minute)
+    return timed(lambda: evaluate_slices(store, contracts), times=5, before=another_minute).seconds
 
 
 def _duckdb(path: Path) -> tuple[float, list[int]]:
