@@ -52,7 +52,12 @@ def differences(
         raise ValueError("expects nothing; write expect WHAT: FACT, FACT")
     match head.split():
         case ["exclusion", name]:
-            return _of_exclusion(name, facts, report, names[name])
+            rows = [
+                each
+                for each in report["exclusions"]
+                if (each["automatic"] if name == "automatic" else each["id"] == names[name])
+            ]
+            return _of_exclusion(name, facts, rows)
         case ["exclusions"]:
             return _of_row(head, facts, {"number": len(report["exclusions"])})
         case ["latency", clock]:
@@ -84,8 +89,7 @@ def _of_objective(head: str, facts: list[str], report: Report) -> list[str]:
     return _of_row(head, facts, rows[0])
 
 
-def _of_exclusion(name: str, facts: list[str], report: Report, id_: str) -> list[str]:
-    rows = [each for each in report["exclusions"] if each["id"] == id_]
+def _of_exclusion(name: str, facts: list[str], rows: list[Report]) -> list[str]:
     if len(rows) != 1:
         return [f"exclusion {name}: expected it in the report, found {len(rows)} of it"]
     (row,) = rows

@@ -17,6 +17,8 @@ KEYWORDS = (
     "covers",
     "load",
     "again",
+    "probe",
+    "engine",
     "exclude",
     "accept",
     "dispute",

@@ -19,7 +19,9 @@ from fairclock.cli import main
 from fairclock.cli.report import exit_code
 from fairclock.errors import FairclockError
 from fairclock.model import Interval
-from fairclock.store import Query
+from fairclock.model.probes import Probe, ProbeOutcome
+from fairclock.store import LineBatch, Query
+from fairclock.store.probes import keep_probes
 from fairclock.store.remedies import exclusion_entries, keep_exclusion
 from sla.contracts import require_lintable
 from sla.contracts.versions import load_versions
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 _LOAD = re.compile(r"(?P<at>.+?)(?: every (?P<every>\S+))?(?: x (?P<times>\d+))?")
 _EXCLUDE = re.compile(r"(?P<clause>\w+) as (?P<name>\w+)")
 _EVALUATE = re.compile(r"(?P<month>\d{4}-\d{2})(?: as of (?P<name>\w+))?")
+_ENGINE = re.compile(r"(\S+) (started|stopped) (.+)")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KINDS = ("gateway", "engine")
 _SOMEBODY_ELSE = json.dumps(
     {"time": "1767225600.000", "request_time": "0.001", "status": "200", "tenant": "somebody else", "uri": "/"}
@@ -74,6 +78,7 @@ class Play:
     _exclusions: dict[str, str] = field(default_factory=dict)
     _heard: Heard | None = None
     _files: int = 0
+    _probes: int = 0
 
     def run(self, statements: Sequence[Statement]) -> None:
         """Play all statements; raises ScriptError for one that cannot be read or done."""
@@ -81,7 +86,9 @@ class Play:
         for statement in statements:
             try:
                 getattr(self, f"_do_{statement.keyword}")(statement)
-            except (ValueError, KeyError) as error:
+            except KeyError as error:
+                raise ScriptError(self.path, statement.line, f"names nothing known ({error})") from error
+            except ValueError as error:
                 raise ScriptError(self.path, statement.line, str(error)) from error
 
     def _empty_the_store(self) -> None:
@@ -196,6 +203,30 @@ class Play:
     def _do_seal(self, _: Statement) -> None:
         self._flush()
         self.store.seal(None)
+
+    def _do_probe(self, statement: Statement) -> None:
+        at = instant(statement.head, self._zone)
+        (outcome,) = statement.facts
+        self._probes += 1
+        probe = Probe(
+            id=f"probe-{self._probes}",
+            target="https://llm.example.com",
+            outcome=ProbeOutcome(outcome),
+            intended_at=at,
+            sent_at=at,
+        )
+        keep_probes(self.store, [probe])
+
+    def _do_engine(self, statement: Statement) -> None:
+        match = _ENGINE.fullmatch(statement.words)
+        if match is None:
+            raise ValueError(f"is not NAME started INSTANT, nor stopped ({statement.words})")
+        name, event, at = match.groups()
+        nanoseconds = (instant(at, self._zone) - _EPOCH) // timedelta(microseconds=1) * 1_000
+        line = {"event": event, "at_ns": str(nanoseconds), "instance": name, "engine_rank": 0}
+        batch = LineBatch(kind="engine_state", source="plugin", lines=[json.dumps(line).encode()])
+        if self.store.ingest(batch).stored != 1:
+            raise ValueError("was not stored")
 
     # what was agreed
 
