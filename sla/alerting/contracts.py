@@ -133,7 +133,7 @@ def gap_watch(
         severity=rule.severity,
         condition=unexplained_gap(
             window,
-            covered=moment.store.covered("gateway", window, moment.as_of),
+            covered=moment.covered(window),
             explained=explained,
             longest_us=_us(rule.longest),
             now=moment.now,

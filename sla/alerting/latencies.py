@@ -74,7 +74,7 @@ def over_threshold(
     measured = moment.measured(version, None, coverage_floor=section.coverage_floor)
     counted = tally.counted(unknown_is_bad=measured.unknown_is_bad)
     interval = Interval(start=window.start, end=max(end, window.start))
-    covered = [*moment.store.covered("gateway", interval, moment.as_of), *moment.quiet_time(interval)]
+    covered = [*moment.covered(interval), *moment.quiet_time(interval)]
     yield Watch(
         key=AlertKey(contract=contract.id, rule=threshold.name),
         severity=threshold.severity,

@@ -67,6 +67,13 @@ class Moment:
     now: datetime
     newest: Newest
     quiet: bool = False
+    _covered: dict[Interval, list[Interval]] = field(default_factory=dict)
+
+    def covered(self, window: Interval) -> list[Interval]:
+        """Return what of `window` gateways were read through; asked once for all contracts."""
+        if window not in self._covered:
+            self._covered[window] = self.store.covered("gateway", window, self.as_of)
+        return self._covered[window]
 
     def until(self, *, engine: bool) -> datetime:
         """Return up to where windows reach: to the newest data, unless it is older than `LAG`."""

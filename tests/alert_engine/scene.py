@@ -83,6 +83,14 @@ class Scene:
         (engine or self.engine).step(START + minute * MINUTE)
         return self.standing()
 
+    def recover(self, minute, *engines):
+        """Ten minutes of good requests, looked at near their end, and once more after they were good for long enough."""
+        self.log(minute, minutes=10)
+        for at in (minute + 8.5, minute + 10):
+            for each in engines or (self.engine,):
+                self.look(at, each)
+        return self
+
     def latest(self):
         return {
             (event.rule, event.objective): event
