@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
 
 from fairclock.config import Seconds, Section, refuse
 from fairclock.model import Clock  # noqa: TC001 - pydantic reads it when the program runs
@@ -25,7 +25,11 @@ def _share(value: Any) -> Any:
     return Fraction(match[1]) / 100
 
 
-Share = Annotated[Fraction, BeforeValidator(_share)]
+def _as_it_is(share: Fraction) -> Any:
+    return share
+
+
+Share = Annotated[Fraction, BeforeValidator(_share), PlainSerializer(_as_it_is)]
 """A share, written ``80%``."""
 
 SeverityName = Literal["critical", "warning", "info"]
