@@ -149,9 +149,11 @@ def outages(store: Rows, window: Interval, as_of: datetime) -> list[Outage]:
     query = Query(
         sql="SELECT toString(target), min(at) AS began_at, max(next_answer), count(), argMin(reason, at) FROM ("
         "SELECT target, scraped_at AS at, up, reason, sum(up) OVER w AS answers,"
-        " minIf(at, up = 1) OVER (PARTITION BY target ORDER BY scraped_at ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS next_answer"
+        # backwards, so that the engine adds row by row
+        " minIf(at, up = 1) OVER (PARTITION BY target ORDER BY scraped_at DESC ROWS UNBOUNDED PRECEDING) AS next_answer"
         " FROM (SELECT target, scraped_at, max(ifNull(whole, 0)) AS up, any(labelled['reason']) AS reason FROM engine_samples"
-        f"  WHERE name = 'fairclock:scrape_up' AND {_within('scraped_at')} GROUP BY target, scraped_at)"
+        f"  WHERE name = 'fairclock:scrape_up' AND {_within('scraped_at')} AND target IN (SELECT target FROM engine_samples"
+        f"   WHERE name = 'fairclock:scrape_up' AND whole = 0 AND {_within('scraped_at')}) GROUP BY target, scraped_at)"
         " WINDOW w AS (PARTITION BY target ORDER BY scraped_at)"
         ") WHERE up = 0 GROUP BY target, answers ORDER BY began_at, target",
         parameters=_bounds(window, as_of),
