@@ -11,6 +11,7 @@ from fairclock.model import Interval
 from sla.contracts.versions import load_versions
 from sla.engines.noticing import notice_engines
 from sla.evaluation import evaluate, verdicts
+from sla.evaluation.excluding import said_of_all
 from sla.incidents.noticing import notice_incidents
 from sla.revisions import due_months, keep_revision, months_within
 from sla.slices import evaluate_slices, in_force, latest_month
@@ -40,7 +41,12 @@ def versions_of_all(
     store: Store, contracts: Contracts, as_of: datetime, *, starts: Starts | None = None
 ) -> list[InForce]:
     """Return every version of all contracts, with what had been left out by `as_of`; for `starts` see `in_force`."""
-    return [each for versions in contracts for each in in_force(store, versions, as_of, starts=starts)]
+    said = said_of_all(store, as_of)
+    return [
+        each
+        for versions in contracts
+        for each in in_force(store, versions, as_of, starts=starts, said=said.get(versions[0].id, []))
+    ]
 
 
 def count_slices(

@@ -19,22 +19,37 @@ if TYPE_CHECKING:
     from fairclock.store import Store
     from sla.contracts import Contract
     from sla.evaluation.excluding import Starts
+    from sla.exclusions import Exclusion
 
 
 def in_force(
-    store: Store, contracts: Sequence[Contract], as_of: datetime, *, starts: Starts | None = None
+    store: Store,
+    contracts: Sequence[Contract],
+    as_of: datetime,
+    *,
+    starts: Starts | None = None,
+    said: Sequence[Exclusion] | None = None,
 ) -> list[InForce]:
     """Return the versions of one contract, each with when it is in force and what had been left out by `as_of`.
 
-    `starts` stands for `sla.evaluation.excluding.engine_starts`, for those who ask every few seconds.
+    `starts` stands for `sla.evaluation.excluding.engine_starts`, for those who ask every few seconds; `said` is
+    what was said of the contract's exclusions, for those who know it already.
     """
     versions = versions_of(contracts)
     shares = len(versions) > 1
+    known = said_of(store, versions[0].contract, as_of) if said is None else said
     return [
         InForce(
             contract=version.contract,
             within=version.in_force,
-            excluded=_excluded(store, version.contract, version.in_force if shares else None, as_of, starts),
+            excluded=_excluded(
+                store,
+                version.contract,
+                version.in_force if shares else None,
+                as_of,
+                said=known,
+                starts=starts,
+            ),
         )
         for version in versions
     ]
@@ -59,9 +74,14 @@ def latest_month(contract: Contract, as_of: datetime, within: Interval | None = 
 
 
 def _excluded(
-    store: Store, contract: Contract, within: Interval | None, as_of: datetime, starts: Starts | None
+    store: Store,
+    contract: Contract,
+    within: Interval | None,
+    as_of: datetime,
+    *,
+    said: Sequence[Exclusion],
+    starts: Starts | None,
 ) -> Excluded:
-    said = said_of(store, contract, as_of)
     latest = latest_month(contract, as_of, within)
     if latest is None or not (said or contract.exclusions.cold_start is not None):
         return NOTHING
