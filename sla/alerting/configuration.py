@@ -6,12 +6,13 @@ import re
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from fairclock.config import Seconds, Section, refuse
 from fairclock.model import Clock  # noqa: TC001 - pydantic reads it when the program runs
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_RATIO = re.compile(r"[0-9]+/[1-9][0-9]*")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _SHORTEST_WINDOW_SECONDS = 720.0
 
@@ -19,17 +20,16 @@ _SHORTEST_WINDOW_SECONDS = 720.0
 def _share(value: Any) -> Any:
     if isinstance(value, Fraction):
         return value
-    match = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
+    text = value.strip() if isinstance(value, str) else ""
+    if _RATIO.fullmatch(text):  # as pydantic writes one that is validated again
+        return Fraction(text)
+    match = _PERCENT.fullmatch(text)
     if match is None:
         raise refuse("is no share", "write 80%")
     return Fraction(match[1]) / 100
 
 
-def _as_it_is(share: Fraction) -> Any:
-    return share
-
-
-Share = Annotated[Fraction, BeforeValidator(_share), PlainSerializer(_as_it_is)]
+Share = Annotated[Fraction, BeforeValidator(_share)]
 """A share, written ``80%``."""
 
 SeverityName = Literal["critical", "warning", "info"]
