@@ -18,6 +18,8 @@ VERDICTS = ("met", "violated", "insufficient_data", "not_measured")
 _RENAMED = {"over": "violations"}
 _TEXTS = ("reason", "unit", "verdict_without_exclusions", "state", "change")
 _FLAGS = ("late", "retroactive", "in_contract")
+_REFUSALS = {"refused:": 2, "unevaluable:": 3}
+"""How a command ends that writes no report: with what is wrong on stderr."""
 _CAP = ("claimed", "granted", "allowed", "used")
 _OBJECTIVE = re.compile(r"(?P<name>\S+)(?: of (?P<part>[^:]+?))?(?: by version (?P<version>\d+))?")
 
@@ -34,43 +36,44 @@ def differences(
     kind, _, rest = statement.words.partition(" ")
     if kind == "exit":
         return _held("exit", value(rest), code)
-    if kind == "refused:":
-        return [] if code == 2 and rest in err else [f"expected a refusal with {rest!r}, found {code}: {err}"]
-    if kind == "unevaluable:":
-        return [] if code == 3 and rest in err else [f"expected {rest!r} and no report, found {code}: {err}"]
+    if kind in _REFUSALS:
+        wanted = _REFUSALS[kind]
+        held = code == wanted and rest in err
+        return [] if held else [f"expected exit {wanted} and {rest!r}, found {code}: {err}"]
     try:
-        report = json.loads(out)
+        answer = json.loads(out)
     except ValueError:
-        return [f"expected a report, found none: {err}"]
+        return [f"expected an answer, found none: {err}"]
     if kind == "lint":
-        return _of_lint(rest, report)
+        return _of_lint(rest, answer)
     if kind == "not_evaluated:":
-        listed = report["not_evaluated"]
+        listed = answer["not_evaluated"]
         return [] if rest in listed else [f"expected {rest} among what is not evaluated, found {listed}"]
-    head, facts = statement.head, statement.facts
-    if not facts:
+    if not statement.facts:
         raise ValueError("expects nothing; write expect WHAT: FACT, FACT")
+    return _of_report(statement.head, statement.facts, answer, names)
+
+
+def _of_report(head: str, facts: list[str], report: Report, names: Mapping[str, str]) -> list[str]:
     match head.split():
         case ["exclusion", name]:
-            rows = [
-                each
-                for each in report["exclusions"]
-                if (each["automatic"] if name == "automatic" else each["id"] == names[name])
-            ]
-            return _of_exclusion(name, facts, rows)
+            return _of_exclusion(name, facts, report, names)
         case ["exclusions"]:
             return _of_row(head, facts, {"number": len(report["exclusions"])})
         case ["latency", clock]:
-            (row,) = (each for each in report["latency"] if each["clock"] == clock)
-            return _of_row(head, facts, row)
+            return _of_one(head, facts, [each for each in report["latency"] if each["clock"] == clock])
         case ["budget", name]:
             rows = [each for each in report["error_budgets"] if each["objective"] == name]
-            return _of_row(head, facts, rows[0]) if len(rows) == 1 else [f"{len(rows)} budgets of {name}"]
-        case ["traffic"]:
-            return _of_row(head, facts, report["traffic"] | report["traffic"]["outcomes"])
-        case [("coverage" | "period") as section]:
-            return _of_row(head, facts, report[section])
+            return _of_one(head, facts, rows)
+        case [("coverage" | "period" | "traffic") as section]:
+            return _of_row(head, facts, report[section] | report[section].get("outcomes", {}))
     return _of_objective(head, facts, report)
+
+
+def _of_one(head: str, facts: list[str], rows: list[Report]) -> list[str]:
+    if len(rows) != 1:
+        return [f"{head}: expected one row, found {len(rows)}"]
+    return _of_row(head, facts, rows[0])
 
 
 def _of_objective(head: str, facts: list[str], report: Report) -> list[str]:
@@ -84,12 +87,15 @@ def _of_objective(head: str, facts: list[str], report: Report) -> list[str]:
         versions = [each["version_sha256"] for each in report["contract"]["versions"]]
         wanted = versions[int(match["version"]) - 1]
         rows = [each for each in rows if each["version_sha256"] == wanted]
-    if len(rows) != 1:
-        return [f"{head}: expected one row, found {len(rows)}"]
-    return _of_row(head, facts, rows[0])
+    return _of_one(head, facts, rows)
 
 
-def _of_exclusion(name: str, facts: list[str], rows: list[Report]) -> list[str]:
+def _of_exclusion(name: str, facts: list[str], report: Report, names: Mapping[str, str]) -> list[str]:
+    rows = [
+        each
+        for each in report["exclusions"]
+        if (each["automatic"] if name == "automatic" else each["id"] == names[name])
+    ]
     if len(rows) != 1:
         return [f"exclusion {name}: expected it in the report, found {len(rows)} of it"]
     (row,) = rows

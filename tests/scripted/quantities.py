@@ -78,3 +78,8 @@ def interval(text: str, zone: str) -> tuple[datetime, datetime]:
     if found[0] >= found[1]:
         raise ValueError(f"ends before it begins ({text})")
     return found
+
+
+def iso(value: datetime) -> str:
+    """Return an instant as commands take it."""
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
