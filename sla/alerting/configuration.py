@@ -12,7 +12,6 @@ from fairclock.config import Seconds, Section, refuse
 from fairclock.model import Clock  # noqa: TC001 - pydantic reads it when the program runs
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
-_RATIO = re.compile(r"[0-9]+/[1-9][0-9]*")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _SHORTEST_WINDOW_SECONDS = 720.0
 
@@ -20,10 +19,7 @@ _SHORTEST_WINDOW_SECONDS = 720.0
 def _share(value: Any) -> Any:
     if isinstance(value, Fraction):
         return value
-    text = value.strip() if isinstance(value, str) else ""
-    if _RATIO.fullmatch(text):  # as pydantic writes one that is validated again
-        return Fraction(text)
-    match = _PERCENT.fullmatch(text)
+    match = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         raise refuse("is no share", "write 80%")
     return Fraction(match[1]) / 100
