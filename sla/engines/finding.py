@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from fairclock.store.engine_processes import LastSign, Outage
+    from fairclock.model.engine_signs import LastSign, Outage
     from sla.engines.lives import Life
     from sla.engines.starts import Start
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from fairclock.store.engine_processes import CounterFell, ProcessSeen, Said
+    from fairclock.model.engine_signs import CounterFell, ProcessSeen, Said
 
 ONE_START = timedelta(seconds=10)
 """Ranks and API servers of one engine say within this time of each other that it started."""

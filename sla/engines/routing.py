@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairclock.store.engine_processes import Pair
+    from fairclock.model.engine_signs import Pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

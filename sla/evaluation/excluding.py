@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.model import Interval
 from fairclock.store.remedies import exclusion_entries
-from sla.engines.starts import LONGEST, starts_within
+from sla.engines.reading import LONGEST, starts_within
 from sla.evaluation.excluded import Excluded
 from sla.evaluation.fragments import NEVER, all_of, separated, sql
 from sla.evaluation.instants import inside

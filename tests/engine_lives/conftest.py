@@ -35,10 +35,20 @@ def _us(seconds: float) -> int:
 
 
 class Books:
-    """Write what engines and gateways said, at seconds after START."""
+    """Write what engines and gateways said, at seconds after START; it is stored when somebody looks at the store."""
 
     def __init__(self, store: Store) -> None:
-        self.store = store
+        self._store = store
+        self._lines: dict[Any, list[bytes]] = {}
+
+    @property
+    def store(self) -> Store:
+        """Return the store with all that was written."""
+        while self._lines:
+            kind, lines = self._lines.popitem()
+            counts = self._store.ingest(LineBatch(kind=kind, source="test", lines=lines))
+            assert counts.stored == len(lines), counts
+        return self._store
 
     def sample(
         self, at_seconds: float, name: str, value: float, *, target: str = UPSTREAM, **more: Any
@@ -146,9 +156,7 @@ class Books:
         self._ingest("engine", [keys])
 
     def _ingest(self, kind: Any, lines: Sequence[dict[str, Any]]) -> None:
-        batch = LineBatch(kind=kind, source="test", lines=[json.dumps(each).encode() for each in lines])
-        counts = self.store.ingest(batch)
-        assert counts.stored == len(lines), counts
+        self._lines.setdefault(kind, []).extend(json.dumps(each).encode() for each in lines)
 
 
 @pytest.fixture(scope="module")

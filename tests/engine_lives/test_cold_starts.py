@@ -248,3 +248,14 @@ def test_an_engine_that_is_told_by_spans_and_by_the_plugin_is_one(books):
     window = Interval(start=START, end=START + timedelta(hours=1))
     (found,) = engine_starts(books.store, window, books.store.watermark())
     assert found.upstream == UPSTREAM
+
+
+@pytest.mark.parametrize(("first", "last"), [(-50, 170), (165, 300), (0, 300)])
+def test_a_start_is_the_same_whichever_window_it_touches(books, first, last):
+    """A start at the edge of a month, or served in the next one, is no other."""
+    a_cold_start(books)
+    found = engine_starts(books.store, Interval(start=at(first), end=at(last)), books.store.watermark())
+    assert [(each.started_at, each.first_served_at) for each in found] == [
+        (at(100), at(180)),
+        (at(160), at(180)),
+    ]

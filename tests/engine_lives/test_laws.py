@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairclock.model import from_us, to_us
-from fairclock.store.engine_processes import Pair, ProcessSeen, Said
+from fairclock.model.engine_signs import Pair, ProcessSeen, Said
 from sla.engines.lives import lives_said, lives_seen
 from sla.engines.routing import route_of
 from tests.engine_lives.conftest import START

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from fairclock.cli.evaluating import note_engines
 from fairclock.model import Interval
 from fairclock.store import Query
 from fairclock.store.remedies import degradations_as_of
@@ -13,8 +14,11 @@ from sla.engines import EventKind, engine_events
 from sla.engines.noticing import EnginesStep, notice_engines
 from sla.evaluation import evaluate
 from sla.evaluation.excluding import engine_starts
+from sla.reports.exclusions import degradation_rows
+from sla.reports.html import language_of
 from tests.engine_lives.conftest import DAY, START, UPSTREAM, at
 from tests.evaluation.factories import a_contract, availability
+from tests.exclusions.conftest import Fairclock
 
 
 def events(books, *kinds, window=DAY):
@@ -209,6 +213,21 @@ def test_the_report_lists_them_with_their_evidence_and_without_a_level(books):
         ("reloaded", None, None, 0),
     ]
     assert found["degradations"][0]["evidence"].startswith("the process before it last answered at")
+    restarted, _ = degradation_rows(found, language_of("en"))
+    assert (restarted.mode, restarted.said[0]) == ("engine restarted", f"engine {UPSTREAM}")
+    assert restarted.said[-1].startswith("Evidence: the process before it last answered at")
+
+
+def test_the_command_lists_them_with_their_evidence(books):
+    a_restart(books)
+    note_engines(books.store, window=DAY)
+    said = Fairclock(books.store)("degradations", "list").out
+    assert "  restarted: 10.0.0.1:8000  2026-10-07T01:05:00Z to 2026-10-07T01:06:40Z  everyone" in said
+    assert "the engine loaded its model anew (fairclock, by engines)\n    70.000 s from its start" in said
+    assert [each["kind"] for each in Fairclock(books.store)("degradations", "list", "--json").json] == [
+        "restarted",
+        "reloaded",
+    ]
 
 
 def test_a_step_looks_at_the_last_day_and_not_all_the_time(books):
