@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from sla.alerting.budgets import BurnRules, budget_lengths, budget_watches, budgeted
+from sla.alerting.by_time import TimedBudgets
 from sla.alerting.contracts import (
     contract_lengths,
     gap_watch,
@@ -69,6 +70,7 @@ class AlertEngine:
     quiet: Callable[[], bool] = lambda: False
     told: Callable[[], None] = lambda: None
     _rules: BurnRules = field(init=False)
+    _timed: TimedBudgets = field(init=False)
     _sums: Sums = field(default_factory=Sums)
     _clear_since: dict[str, datetime] = field(default_factory=dict)
     _began_at: datetime | None = None
@@ -76,6 +78,7 @@ class AlertEngine:
     def __post_init__(self) -> None:
         """Make the rules of the section."""
         self._rules = BurnRules(self.section)
+        self._timed = TimedBudgets(self.section, self._rules)
 
     def step(self, now: datetime) -> None:
         """Look at everything once; raises `StoreError`, after which the next pass does what is left."""
@@ -114,6 +117,7 @@ class AlertEngine:
         assert self._began_at is not None  # noqa: S101 - `step` notes it
         for version in in_force:
             yield from budget_watches(version, promised[version.key], moment, sums, section)
+            yield from self._timed.watches(version, moment)
             yield from waiting_watch(version, moment, sums, section)
             yield from latency_watches(version, moment, sums, section)
             yield from gap_watch(version, moment, section, watched_since=self._began_at)

@@ -24,18 +24,20 @@ class Words:
     value: str | None
 
 
-def burning(objective: str, contract: str, window_us: int) -> Callable[[Finding], Words]:
-    """Say how fast a budget is used up."""
+def burning(
+    objective: str, contract: str, window_us: int, *, unit: tuple[str, str] = ("requests", "个请求")
+) -> Callable[[Finding], Words]:
+    """Say how fast a budget is used up; `unit` is what is counted."""
     window = _length(window_us / 1_000_000)
 
     def say(found: Finding) -> Words:
         value = None if found.value is None else f"{_number(found.value)}x"
         speed = f"{value} the allowed pace" if value else "faster than allowed"
-        of = f"{found.bad} of {found.counted}" if found.counted else "none"
+        of = f"{found.bad or 0} of {found.counted or 0} {unit[0]}"
         return Words(
             en=f"{objective} of {contract} uses up its error budget at {speed}: {of} bad in {window}",
             zh=f"{contract} 的 {objective} 正以允许速度的 {_number(found.value)} 倍消耗错误预算："
-            f"{window} 内 {found.counted or 0} 个中 {found.bad or 0} 个不合格",
+            f"{window} 内 {found.counted or 0} {unit[1]}中 {found.bad or 0} 个不合格",
             threshold=None if found.threshold is None else f"{_number(found.threshold)}x the allowed pace",
             value=value,
         )

@@ -56,8 +56,8 @@ def test_an_event_says_all_there_is_to_say(store):
     assert event.queue_share_ratio is None
     assert event.frozen_reason is None
     assert event.incident == "acme-2026 availability 04:10"
-    assert "300 of 1800 bad in 1 h" in event.summary_en
-    assert "1800 个中 300 个不合格" in event.summary_zh
+    assert "300 of 1800 requests bad in 1 h" in event.summary_en
+    assert "1800 个请求中 300 个不合格" in event.summary_zh
 
 
 @pytest.mark.parametrize(
