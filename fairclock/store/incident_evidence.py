@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 MINUTE_US = 60_000_000
 LONG_TOKENS = 2_048
 SHORT_TOKENS = 512
+_TIMES = {
+    "engine_requests": "arrived_at",
+    "engine_samples": "scraped_at",
+    "engine_states": "at",
+    "gpu_events": "happened_at",
+    "gpu_samples": "sampled_at",
+}
 _REFUSED = "outcome IN ('quota_rejected', 'capacity_rejected')"
 
 
@@ -89,6 +96,17 @@ def repeated_requests(store: Rows, window: Interval, cut: datetime, as_of: datet
     )
     ((before, after),) = store.rows(query)
     return int(before), int(after)
+
+
+def tables_with_rows(store: Rows, window: Interval, as_of: datetime) -> set[str]:
+    """Return which tables of engines and GPUs have any row of `window`: of the others nothing need be asked."""
+    parts = [
+        f"SELECT '{table}' WHERE (SELECT count() FROM (SELECT 1 FROM {table} WHERE {_within(column)} LIMIT 1)) > 0"
+        for table, column in _TIMES.items()
+    ]
+    return {
+        row[0] for row in store.rows(Query(sql=" UNION ALL ".join(parts), parameters=_bounds(window, as_of)))
+    }
 
 
 def gpu_events_in(

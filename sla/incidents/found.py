@@ -40,14 +40,9 @@ class Found:
     group: Group
 
     @property
-    def start(self) -> datetime:
-        """Return when its first bad minute begins."""
-        return from_us(self.group.start_us)
-
-    @property
-    def end(self) -> datetime:
-        """Return when its last bad minute ends."""
-        return from_us(self.group.end_us)
+    def time(self) -> Interval:
+        """Return the time from the start of its first bad minute to the end of its last one."""
+        return Interval(start=from_us(self.group.start_us), end=from_us(self.group.end_us))
 
 
 def find_incidents(
@@ -87,14 +82,19 @@ def known_of(entries: Iterable[IncidentEntry], first_told: Mapping[str, datetime
 
 
 def look_into(
-    store: Requests, service: Service, versions: Sequence[InForce], found: Found, as_of: datetime
+    store: Requests,
+    service: Service,
+    versions: Sequence[InForce],
+    *,
+    objective: str,
+    time: Interval,
+    as_of: datetime,
 ) -> tuple[Hits, list[Evidence]]:
-    """Return what an incident hit and what else was true then, as it was known at `as_of`."""
-    times = around(found.start, found.end)
-    during = Interval(start=found.start, end=found.end)
-    hits = hits_of(store, versions, found.objective, before=times.before, during=during, as_of=as_of)
+    """Return what an incident of `objective` in `time` hit and what else was true then, as it was known at `as_of`."""
+    times = around(time.start, time.end)
+    hits = hits_of(store, versions, objective, before=times.before, during=time, as_of=as_of)
     tenants = sorted({tenant for each in versions for tenant in each.contract.customer.tenants})
-    return hits, evidence_of(service.observed(times, found.end, tenants, hits))
+    return hits, evidence_of(service.observed(times, time.end, tenants, hits))
 
 
 def evidence_trees(evidence: Iterable[Evidence]) -> list[dict[str, Any]]:

@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairclock.model import Interval, clip, merge, to_us
+from fairclock.store.slices import slices_query
 from sla.contracts.objectives import AvailabilityObjective, Downtime, LatencyObjective
 from sla.incidents.grouping import MINUTE_US, Minute
 from sla.slices.counting import counted_by_minute
-from sla.slices.reading import slices_as_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,19 +27,28 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Minutes:
-    """The minutes of each objective (by its name) in which something counted, and those that were read through (starts, µs)."""
+    """The minutes of each objective (by its name) in which something counted, and those that were read through (starts, µs).
+
+    An objective that had nothing bad is left out: it has no incident.
+    """
 
     by_objective: dict[str, list[Minute]] = field(default_factory=dict)
     read_us: list[int] = field(default_factory=list)
 
-    def add(self, version: InForce, start_us: int, good: Sequence[int], bad: Sequence[int]) -> None:
-        """Add what `version` counted in a minute, an entry an objective of its file."""
-        for objective, one, other in zip(version.contract.objectives, good, bad, strict=True):
-            if one or other:
-                share = allowed_share(objective)
-                if share is not None:
-                    minute = Minute(start_us, one + other, other, share)
-                    self.by_objective.setdefault(objective.name, []).append(minute)
+    def add(self, version: InForce, counted: Sequence[tuple[int, Sequence[int], Sequence[int]]]) -> None:
+        """Add what `version` counted: minutes (starts, µs), each with good and bad requests of every objective of its file."""
+        if not counted:
+            return
+        most_bad = [max(of_objective) for of_objective in zip(*(bad for _, _, bad in counted), strict=True)]
+        for place, objective in enumerate(version.contract.objectives):
+            share = allowed_share(objective)
+            if share is None or not most_bad[place]:
+                continue
+            self.by_objective.setdefault(objective.name, []).extend(
+                Minute(start_us, good[place] + bad[place], bad[place], share)
+                for start_us, good, bad in counted
+                if good[place] or bad[place]
+            )
 
     def whole(self) -> Mapping[str, list[Minute]]:
         """Return the minutes of each objective that has a bad one; where two versions judged in one, both together."""
@@ -69,14 +78,16 @@ def minutes_of_slices(
     found = Minutes()
     read = set()
     for version in versions:
-        for each in slices_as_of(store, version.key, window, as_of):
-            start_us = to_us(each.window.start)
-            if each.gateway_us >= MINUTE_US:
+        counted = []
+        for minute, _, good, bad, _, _, _, _, _, gateway_us, *_ in store.rows(
+            slices_query(version.key, window, as_of)
+        ):
+            start_us = to_us(minute)
+            if gateway_us >= MINUTE_US:
                 read.add(start_us)
-            if each.tallies:
-                found.add(
-                    version, start_us, [one.good for one in each.tallies], [one.bad for one in each.tallies]
-                )
+            if good:
+                counted.append((start_us, good, bad))
+        found.add(version, counted)
     found.read_us = sorted(read)
     return found
 
@@ -90,8 +101,8 @@ def minutes_of_rows(
         interval = version.interval
         for inside in clip([interval], window) if interval is not None else ():
             query = counted_by_minute(store, [version.contract], inside, as_of, excluded=version.excluded)
-            for _, minute_us, _, good, bad, *_ in store.rows(query):
-                found.add(version, int(minute_us), good, bad)
+            rows = store.rows(query)
+            found.add(version, [(int(minute_us), good, bad) for _, minute_us, _, good, bad, *_ in rows])
     found.read_us = read_minutes(store.covered("gateway", window, as_of))
     return found
 

@@ -42,7 +42,8 @@ _REACH = REACH_MINUTES * _MINUTE
 _MARGIN = LEAST_BAD * _REACH
 """So far a bad minute may hang together with others of too few bad requests to be stored."""
 _LOOK_AGAIN = timedelta(minutes=1)
-_LOOKS_A_PASS = 20
+_LOOKS_A_PASS = 8
+"""Of one contract or of many: alerts wait for it."""
 _LONGEST_KEPT = timedelta(hours=6)
 
 
@@ -73,10 +74,11 @@ def notice_incidents(
         by_contract.setdefault(each.contract.id, []).append(each)
     ranges = _ranges(store, by_contract, window, known)
     work = [_work(store, by_contract[contract], span, known) for contract, span in ranges.items()]
-    entries, undone = _entries(store, work, known, looks=None if window is not None else _LOOKS_A_PASS)
+    limit = None if window is not None else _LOOKS_A_PASS
+    entries = _entries(store, work, by_contract, known, looks=limit)
     keep_incidents(store, entries)
     if window is None:
-        note_incident_progress(store, [each for each in ranges if each not in undone], known)
+        note_incident_progress(store, list(ranges), known)
     return len(entries)
 
 
@@ -160,11 +162,16 @@ def _work(store: Store, versions: Sequence[InForce], span: Interval, as_of: date
 
 
 def _entries(
-    store: Store, work: Sequence[_Work], as_of: datetime, *, looks: int | None
-) -> tuple[list[IncidentEntry], set[str]]:
-    """Return the rows that say something new, and the contracts of which more has to be looked into."""
+    store: Store,
+    work: Sequence[_Work],
+    by_contract: Mapping[str, Sequence[InForce]],
+    as_of: datetime,
+    *,
+    looks: int | None,
+) -> list[IncidentEntry]:
+    """Return the rows that say something new."""
     entries: list[IncidentEntry] = []
-    due: list[tuple[_Work, Found, IncidentEntry]] = []
+    due: list[tuple[IncidentEntry, IncidentEntry | None]] = []
     for each in work:
         here = {found.id for found in each.found}
         entries += [
@@ -173,16 +180,23 @@ def _entries(
             if entry.state != "withdrawn" and entry.id not in here
         ]
         for found in each.found:
-            entry = _bare(found, each.versions, as_of)
-            if looks is None or _is_due(entry, each.stored.get(found.id)):
-                due.append((each, found, entry))
-    due.sort(key=lambda item: (item[1].id in item[0].stored, -item[1].group.end_us, item[1].id))
+            entry, stored = _bare(found, each.versions, as_of), each.stored.get(found.id)
+            if looks is None or _is_due(entry, stored):
+                due.append((entry, stored))
+    if looks is not None:
+        due += _backlog(
+            store, by_contract, as_of, {entry.id for entry, _ in due}, {each.id for each in entries}
+        )
+    due.sort(key=lambda item: (item[1] is not None, -item[0].ends_at.timestamp(), item[0].id))
     looked_at = due if looks is None else due[:looks]
     with ExitStack() as stack:
-        view = _view(store, [found for _, found, _ in looked_at], as_of, stack)
+        view = _view(store, [entry for entry, _ in looked_at], as_of, stack)
         service = Service(view, as_of)
-        for each, found, entry in looked_at:
-            hits, evidence = look_into(view, service, each.versions, found, as_of)
+        for entry, stored in looked_at:
+            time = Interval(start=entry.starts_at, end=entry.ends_at)
+            hits, evidence = look_into(
+                view, service, by_contract[entry.contract], objective=entry.objective, time=time, as_of=as_of
+            )
             full = replace(
                 entry,
                 tenants=hits.tenants,
@@ -190,13 +204,27 @@ def _entries(
                 unanswered=hits.unanswered,
                 evidence=evidence_json(evidence),
             )
-            stored = each.stored.get(found.id)
             if stored is None or replace(full, as_of=stored.as_of) != stored:
                 entries.append(full)
     # they have a name at once; what else was true is told by a later pass
-    left = due[len(looked_at) :]
-    entries += [entry for each, found, entry in left if found.id not in each.stored]
-    return entries, {found.contract for _, found, _ in left}
+    entries += [
+        entry
+        for entry, stored in due[len(looked_at) :]
+        if stored is None or _slices_say(entry, stored) != stored
+    ]
+    return entries
+
+
+def _backlog(
+    store: Store, by_contract: Mapping[str, Sequence[InForce]], as_of: datetime, *others: set[str]
+) -> list[tuple[IncidentEntry, IncidentEntry | None]]:
+    """Return what was stored and not looked into yet."""
+    return [
+        (replace(each, as_of=as_of), each)
+        for contract in by_contract
+        for each in incidents_as_of(store, contract, as_of)
+        if not each.evidence and not any(each.id in ids for ids in others)
+    ]
 
 
 def _bare(found: Found, versions: Sequence[InForce], as_of: datetime) -> IncidentEntry:
@@ -215,8 +243,8 @@ def _bare(found: Found, versions: Sequence[InForce], as_of: datetime) -> Inciden
         objective=found.objective,
         version=(judged or list(versions))[-1].contract.version_sha256,
         state="ongoing" if group.is_open else "ended",
-        starts_at=found.start,
-        ends_at=found.end,
+        starts_at=found.time.start,
+        ends_at=found.time.end,
         requests=group.counted,
         bad=group.bad,
         bad_minutes=len(group.bad_minutes),
@@ -234,16 +262,21 @@ def _is_due(entry: IncidentEntry, stored: IncidentEntry | None) -> bool:
     """Say whether an incident has to be looked into: it is new or changed, and if it goes on, not seen for a minute."""
     if stored is None or not stored.evidence or stored.state != entry.state:
         return True
-    same = replace(
+    changed = _slices_say(entry, stored) != stored
+    return changed and not (entry.state == "ongoing" and entry.as_of - stored.as_of < _LOOK_AGAIN)
+
+
+def _slices_say(entry: IncidentEntry, stored: IncidentEntry) -> IncidentEntry:
+    """Return `entry` with what is not read from slices as it was stored."""
+    return replace(
         entry, tenants=stored.tenants, worst_us=stored.worst_us, unanswered=stored.unanswered,
         evidence=stored.evidence, as_of=stored.as_of,
     )  # fmt: skip
-    return same != stored and not (entry.state == "ongoing" and entry.as_of - stored.as_of < _LOOK_AGAIN)
 
 
-def _view(store: Store, found: Sequence[Found], as_of: datetime, stack: ExitStack) -> OneWindow:
-    """Return the store, with the requests around `found` joined once where that is cheap."""
-    spans = [around(each.start, each.end).whole for each in found]
+def _view(store: Store, entries: Sequence[IncidentEntry], as_of: datetime, stack: ExitStack) -> OneWindow:
+    """Return the store, with the requests around `entries` joined once where that is cheap."""
+    spans = [around(each.starts_at, each.ends_at).whole for each in entries]
     if not spans:
         return OneWindow(store, Interval(start=as_of, end=as_of), as_of)
     hull = _hull(spans)

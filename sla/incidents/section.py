@@ -71,13 +71,17 @@ def _entry(
     looks: bool,
 ) -> dict[str, Any]:
     group = found.group
-    hits, evidence = look_into(store, service, versions, found, as_of) if looks else (None, None)
+    hits, evidence = (
+        look_into(store, service, versions, objective=found.objective, time=found.time, as_of=as_of)
+        if looks
+        else (None, None)
+    )
     worst = group.worst
     return {
         "id": found.id,
         "objective": found.objective,
-        "from": utc_text(found.start),
-        "to": utc_text(found.end),
+        "from": utc_text(found.time.start),
+        "to": utc_text(found.time.end),
         "ongoing": group.is_open and is_last,
         "requests": group.counted,
         "bad": group.bad,

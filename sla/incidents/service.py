@@ -17,6 +17,7 @@ from fairclock.store.incident_evidence import (
     gpu_events_in,
     repeated_requests,
     slow_minutes,
+    tables_with_rows,
     throttled_seconds,
     token_times,
     traffic_by_minute,
@@ -100,38 +101,59 @@ class Service:
         minutes = traffic_by_minute(store, store.requests_as_of(times.whole, as_of), tenants)
         repeated_before, repeated = repeated_requests(store, times.whole, cut, as_of)
         before, during = self._stretch(minutes, times.before), self._stretch(minutes, times.during)
-        preempted = self._preemptions(times)
-        hours = Interval(start=times.during.end - _LIFE, end=times.during.end)
-        events = engine_events(store, hours, as_of)
-        nothing = Phases()
-        return Observed(
+        seen = Observed(
             start_us=to_us(times.during.start + LEAD),
             end_us=to_us(times.during.end),
             during=replace(during, repeated=repeated),
             before=replace(before, repeated=repeated_before),
-            over=nothing, usual=nothing, outcomes={},
-            fills=self._fills(times),
-            preemptions=preempted[1],
-            preemptions_before=preempted[0],
+            over=Phases(),
+            usual=Phases(),
+            outcomes={},
+        )
+        hours = Interval(start=times.during.end - _LIFE, end=times.during.end)
+        told = tables_with_rows(store, hours, as_of)
+        if told & {"engine_samples", "engine_states", "engine_requests"}:
+            seen = self._with_engines(seen, times, hours, told)
+        if told & {"gpu_events", "gpu_samples"}:
+            seen = self._with_gpus(seen, times)
+        return seen
+
+    def _with_engines(self, seen: Observed, times: Around, hours: Interval, told: set[str]) -> Observed:
+        events = (
+            engine_events(self._store, hours, self._as_of)
+            if told & {"engine_samples", "engine_states"}
+            else []
+        )
+        if "engine_samples" in told:
+            preempted = self._preemptions(times)
+            seen = replace(seen, preemptions_before=preempted[0], preemptions=preempted[1])
+        if "engine_requests" in told:
+            recent = Interval(start=times.during.end - _BEATS, end=times.during.end)
+            minutes = _lives_of(slow_minutes(self._store, recent, self._as_of), to_us(recent.start), {})
+            seen = replace(seen, lives=self._lives(hours, events), minutes=minutes)
+        return replace(seen, fills=self._fills(times), engine_happenings=self._happenings(times, events))
+
+    def _with_gpus(self, seen: Observed, times: Around) -> Observed:
+        cut, end = times.during.start, times.during.end
+        events = gpu_events_in(self._store, Interval(start=cut - _EARLIER, end=end), self._as_of)
+        held = throttled_seconds(self._store, times.whole, cut, self._as_of, reasons=sum(THROTTLES))
+        return replace(
+            seen,
             gpu_events=tuple(
                 GpuEvent(event=event, gpu=gpu, code=code, times=count, first_us=first_us)
-                for event, gpu, code, count, first_us in gpu_events_in(
-                    store, Interval(start=cut - _EARLIER, end=times.during.end), as_of
-                )
+                for event, gpu, code, count, first_us in events
             ),
             throttled=tuple(
-                Throttled(gpu=gpu, seconds=held, measured=of, seconds_before=held_before, measured_before=of_before)
-                for gpu, held, of, held_before, of_before in throttled_seconds(
-                    store, times.whole, cut, as_of, reasons=sum(THROTTLES)
+                Throttled(
+                    gpu=gpu,
+                    seconds=seconds,
+                    measured=of,
+                    seconds_before=seconds_before,
+                    measured_before=of_before,
                 )
+                for gpu, seconds, of, seconds_before, of_before in held
             ),
-            engine_happenings=self._happenings(times, events),
-            lives=self._lives(hours, events),
-            minutes=_lives_of(
-                slow_minutes(store, Interval(start=times.during.end - _BEATS, end=times.during.end), as_of),
-                to_us(times.during.end - _BEATS), {},
-            ),
-        )  # fmt: skip
+        )
 
     def _stretch(self, minutes: Sequence[TrafficMinute], interval: Interval) -> Stretch:
         inside = [each for each in minutes if to_us(interval.start) <= each.start_us < to_us(interval.end)]
