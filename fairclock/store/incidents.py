@@ -95,6 +95,22 @@ def incidents_as_of(
     return [_entry(row) for row in found]
 
 
+def incidents_by_contract(
+    store: Rows, contracts: Collection[str], as_of: datetime
+) -> dict[str, list[IncidentEntry]]:
+    """Return the incidents of each of `contracts` as they were last said to be, withdrawn ones too, in one query."""
+    found: dict[str, list[IncidentEntry]] = {each: [] for each in contracts}
+    if contracts:
+        query = Query(
+            sql=f"SELECT {', '.join(_COLUMNS)} FROM ({_NEWEST.replace(_ONE, _MANY)}) ORDER BY starts_at, objective, id",
+            parameters={"contracts": sorted(contracts), "said_by": to_us(as_of)},
+        )
+        for row in store.rows(query):
+            entry = _entry(row)
+            found[entry.contract].append(entry)
+    return found
+
+
 def open_incident(
     store: Rows, contract: str, objective: str, *, at: datetime, as_of: datetime | None = None
 ) -> str | None:
@@ -113,12 +129,13 @@ def open_incident(
     return found[-1].id if found else None
 
 
-def first_known(store: Rows, contract: str, as_of: datetime) -> dict[str, datetime]:
-    """Return when each incident of a contract was first stored, of those that were by `as_of`."""
+def first_known(store: Rows, contracts: Collection[str], as_of: datetime) -> dict[str, datetime]:
+    """Return when each incident of `contracts` was first stored, of those that were by `as_of`."""
+    if not contracts:
+        return {}
     query = Query(
-        sql="SELECT id, min(stored_at) FROM incidents WHERE contract = {contract:String}"
-        f" AND {_SAID_BY} GROUP BY id",
-        parameters={"contract": contract, "said_by": to_us(as_of)},
+        sql=f"SELECT id, min(stored_at) FROM incidents WHERE {_MANY} AND {_SAID_BY} GROUP BY id",
+        parameters={"contracts": sorted(contracts), "said_by": to_us(as_of)},
     )
     return {id_: at for id_, at in store.rows(query)}  # noqa: C416 - the rows are tuples of any length
 
@@ -161,8 +178,9 @@ def changed_minutes(
 
 
 _SAID_BY = "toUnixTimestamp64Micro(stored_at) <= {said_by:Int64}"
+_ONE, _MANY = "contract = {contract:String}", "contract IN {contracts:Array(String)}"
 _NEWEST = (
-    f"SELECT {', '.join(_COLUMNS)} FROM incidents WHERE contract = {{contract:String}} AND {_SAID_BY}"
+    f"SELECT {', '.join(_COLUMNS)} FROM incidents WHERE {_ONE} AND {_SAID_BY}"
     " ORDER BY as_of DESC, stored_at DESC LIMIT 1 BY id"
 )
 

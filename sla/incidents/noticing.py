@@ -14,19 +14,16 @@ from typing import TYPE_CHECKING
 from fairclock.model import Interval, from_us
 from fairclock.store.incidents import (
     IncidentEntry,
-    changed_minutes,
     first_known,
-    incident_progress,
-    incidents_as_of,
+    incidents_by_contract,
     keep_incidents,
     note_incident_progress,
 )
 from fairclock.store.slices import MINUTE_US, kept_in_memory, live_hours
 from sla.incidents.found import evidence_json, find_incidents, known_of, look_into
-from sla.incidents.grouping import LEAST_BAD, REACH_MINUTES
 from sla.incidents.minutes import minutes_of_slices
+from sla.incidents.ranging import hull_of, ranges_to_group
 from sla.incidents.service import Service, around
-from sla.slices.reading import sums_as_of
 from sla.slices.view import OneWindow
 
 if TYPE_CHECKING:
@@ -35,12 +32,10 @@ if TYPE_CHECKING:
 
     from fairclock.store import Store
     from sla.incidents.found import Found
+    from sla.incidents.naming import Known
     from sla.slices.evaluator import InForce
 
 _MINUTE = timedelta(microseconds=MINUTE_US)
-_REACH = REACH_MINUTES * _MINUTE
-_MARGIN = LEAST_BAD * _REACH
-"""So far a bad minute may hang together with others of too few bad requests to be stored."""
 _LOOK_AGAIN = timedelta(minutes=1)
 _LOOKS_A_PASS = 8
 """Of one contract or of many: alerts wait for it."""
@@ -72,10 +67,19 @@ def notice_incidents(
     by_contract: dict[str, list[InForce]] = {}
     for each in versions:
         by_contract.setdefault(each.contract.id, []).append(each)
-    ranges = _ranges(store, by_contract, window, known)
-    work = [_work(store, by_contract[contract], span, known) for contract, span in ranges.items()]
-    limit = None if window is not None else _LOOKS_A_PASS
-    entries = _entries(store, work, by_contract, known, looks=limit)
+    told = incidents_by_contract(store, by_contract, known)
+    ranges = ranges_to_group(store, by_contract, told, window, known)
+    first_told = first_known(store, [each for each in ranges if told[each]], known)
+    work = [
+        _work(store, by_contract[each], span, known_of(told[each], first_told), told[each], as_of=known)
+        for each, span in ranges.items()
+    ]
+    due, entries = _due(work, known, all_of_them=window is not None)
+    if window is None:
+        due += _backlog(told, known, {each.id for each in entries} | {entry.id for entry, _ in due})
+    entries += _looked_into(
+        store, due, by_contract, known, looks=None if window is not None else _LOOKS_A_PASS
+    )
     keep_incidents(store, entries)
     if window is None:
         note_incident_progress(store, list(ranges), known)
@@ -97,61 +101,17 @@ class IncidentStep:
             notice_incidents(self._store(), versions)
 
 
-def _ranges(
-    store: Store, by_contract: Mapping[str, Sequence[InForce]], window: Interval | None, as_of: datetime
-) -> dict[str, Interval]:
-    """Return, for each contract of which something may be found otherwise, the range to group anew."""
-    keys = {each.key: contract for contract, versions in by_contract.items() for each in versions}
-    changed: dict[str, Interval] = {}
-    if window is not None:
-        changed = dict.fromkeys(by_contract, window)
-    else:
-        for key, (first, last) in changed_minutes(store, list(keys), incident_progress(store), as_of).items():
-            changed[keys[key]] = _hull([Interval(start=first, end=last + _MINUTE)], changed.get(keys[key]))
-    ranges: dict[str, Interval] = {}
-    for contract in by_contract:
-        stored = incidents_as_of(store, contract, as_of)
-        # one that goes on ends by itself where nothing more is heard
-        going_on = [
-            Interval(start=each.starts_at, end=each.ends_at) for each in stored if each.state == "ongoing"
-        ]
-        touched = [*going_on, *([changed[contract]] if contract in changed else [])]
-        if touched:
-            hull = _hull(touched)
-            span = Interval(start=hull.start - _MARGIN, end=hull.end + _MARGIN)
-            ranges[contract] = _whole(span, stored)
-    return _worth_it(store, by_contract, ranges, changed, as_of)
-
-
-def _worth_it(
+def _work(
     store: Store,
-    by_contract: Mapping[str, Sequence[InForce]],
-    ranges: Mapping[str, Interval],
-    changed: Mapping[str, Interval],
+    versions: Sequence[InForce],
+    span: Interval,
+    known: Sequence[tuple[str, Known]],
+    entries: Sequence[IncidentEntry],
+    *,
     as_of: datetime,
-) -> dict[str, Interval]:
-    """Return the ranges less those without any bad request and any incident; of those only the progress is noted."""
-    quiet = [
-        contract
-        for contract, span in ranges.items()
-        if not incidents_as_of(store, contract, as_of, touching=span)
-    ]
-    if not quiet:
-        return dict(ranges)
-    keys = {each.key: contract for contract in quiet for each in by_contract[contract]}
-    hull = _hull([ranges[contract] for contract in quiet])
-    sums = sums_as_of(store, list(keys), [hull], as_of)
-    bad = {keys[key] for key, (one,) in sums.items() if any(tally.bad for tally in one.tallies)}
-    note_incident_progress(store, [each for each in quiet if each not in bad and each in changed], as_of)
-    return {contract: span for contract, span in ranges.items() if contract not in quiet or contract in bad}
-
-
-def _work(store: Store, versions: Sequence[InForce], span: Interval, as_of: datetime) -> _Work:
-    contract = versions[0].contract.id
-    entries = incidents_as_of(store, contract, as_of, withdrawn=True)
+) -> _Work:
     minutes = minutes_of_slices(store, versions, span, as_of)
-    told = known_of(entries, first_known(store, contract, as_of))
-    found = find_incidents(contract, minutes, told, known_to=as_of)
+    found = find_incidents(versions[0].contract.id, minutes, known, known_to=as_of)
     near = {
         each.id: each
         for each in entries
@@ -161,41 +121,64 @@ def _work(store: Store, versions: Sequence[InForce], span: Interval, as_of: date
     return _Work(versions=tuple(versions), found=tuple(found), stored=near)
 
 
-def _entries(
-    store: Store,
-    work: Sequence[_Work],
-    by_contract: Mapping[str, Sequence[InForce]],
-    as_of: datetime,
-    *,
-    looks: int | None,
-) -> list[IncidentEntry]:
-    """Return the rows that say something new."""
-    entries: list[IncidentEntry] = []
-    due: list[tuple[IncidentEntry, IncidentEntry | None]] = []
+Due = tuple[IncidentEntry, IncidentEntry | None]
+"""An incident to be looked into, and as it was stored."""
+
+
+def _due(
+    work: Sequence[_Work], as_of: datetime, *, all_of_them: bool
+) -> tuple[list[Due], list[IncidentEntry]]:
+    """Return what has to be looked into, and rows for those that there are no longer."""
+    due: list[Due] = []
+    withdrawn: list[IncidentEntry] = []
     for each in work:
         here = {found.id for found in each.found}
-        entries += [
+        withdrawn += [
             replace(entry, state="withdrawn", as_of=as_of)
             for entry in each.stored.values()
             if entry.state != "withdrawn" and entry.id not in here
         ]
         for found in each.found:
             entry, stored = _bare(found, each.versions, as_of), each.stored.get(found.id)
-            if looks is None or _is_due(entry, stored):
+            if all_of_them or _is_due(entry, stored):
                 due.append((entry, stored))
-    if looks is not None:
-        due += _backlog(
-            store, by_contract, as_of, {entry.id for entry, _ in due}, {each.id for each in entries}
-        )
-    due.sort(key=lambda item: (item[1] is not None, -item[0].ends_at.timestamp(), item[0].id))
-    looked_at = due if looks is None else due[:looks]
+    return due, withdrawn
+
+
+def _backlog(told: Mapping[str, Sequence[IncidentEntry]], as_of: datetime, others: set[str]) -> list[Due]:
+    """Return what was stored and not looked into yet."""
+    return [
+        (replace(each, as_of=as_of), each)
+        for entries in told.values()
+        for each in entries
+        if not each.evidence and each.state != "withdrawn" and each.id not in others
+    ]
+
+
+def _looked_into(
+    store: Store,
+    due: Sequence[Due],
+    by_contract: Mapping[str, Sequence[InForce]],
+    as_of: datetime,
+    *,
+    looks: int | None,
+) -> list[IncidentEntry]:
+    """Return the rows that say something new of what is due: new ones first, then the latest."""
+    entries: list[IncidentEntry] = []
+    ordered = sorted(due, key=lambda item: (item[1] is not None, -item[0].ends_at.timestamp(), item[0].id))
+    looked_at = ordered if looks is None else ordered[:looks]
     with ExitStack() as stack:
         view = _view(store, [entry for entry, _ in looked_at], as_of, stack)
         service = Service(view, as_of)
         for entry, stored in looked_at:
             time = Interval(start=entry.starts_at, end=entry.ends_at)
             hits, evidence = look_into(
-                view, service, by_contract[entry.contract], objective=entry.objective, time=time, as_of=as_of
+                view,
+                service,
+                by_contract[entry.contract],
+                objective=entry.objective,
+                time=time,
+                as_of=as_of,
             )
             full = replace(
                 entry,
@@ -209,22 +192,10 @@ def _entries(
     # they have a name at once; what else was true is told by a later pass
     entries += [
         entry
-        for entry, stored in due[len(looked_at) :]
+        for entry, stored in ordered[len(looked_at) :]
         if stored is None or _slices_say(entry, stored) != stored
     ]
     return entries
-
-
-def _backlog(
-    store: Store, by_contract: Mapping[str, Sequence[InForce]], as_of: datetime, *others: set[str]
-) -> list[tuple[IncidentEntry, IncidentEntry | None]]:
-    """Return what was stored and not looked into yet."""
-    return [
-        (replace(each, as_of=as_of), each)
-        for contract in by_contract
-        for each in incidents_as_of(store, contract, as_of)
-        if not each.evidence and not any(each.id in ids for ids in others)
-    ]
 
 
 def _bare(found: Found, versions: Sequence[InForce], as_of: datetime) -> IncidentEntry:
@@ -279,29 +250,8 @@ def _view(store: Store, entries: Sequence[IncidentEntry], as_of: datetime, stack
     spans = [around(each.starts_at, each.ends_at).whole for each in entries]
     if not spans:
         return OneWindow(store, Interval(start=as_of, end=as_of), as_of)
-    hull = _hull(spans)
+    hull = hull_of(spans)
     view = OneWindow(store, hull, as_of)
     if hull.end - hull.start <= _LONGEST_KEPT and live_hours(store, hull, as_of):
         view.serve(stack.enter_context(kept_in_memory(store, view.requests_as_of(hull, as_of))))
     return view
-
-
-def _whole(span: Interval, stored: Sequence[IncidentEntry]) -> Interval:
-    """Return `span`, wider by the incidents that it would cut."""
-    while True:
-        wider = _hull(
-            [
-                Interval(start=each.starts_at, end=each.ends_at)
-                for each in stored
-                if each.starts_at < span.end and each.ends_at > span.start
-            ],
-            span,
-        )
-        if wider == span:
-            return span
-        span = wider
-
-
-def _hull(intervals: Sequence[Interval], other: Interval | None = None) -> Interval:
-    every = [*intervals, *([other] if other is not None else [])]
-    return Interval(start=min(each.start for each in every), end=max(each.end for each in every))

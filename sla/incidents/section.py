@@ -44,7 +44,7 @@ def incidents_section(
     """Return the incidents of one contract's versions in `elapsed`, in time order, cut to it."""
     contract = versions[-1].contract.id
     known = known_of(
-        incidents_as_of(store, contract, as_of, withdrawn=True), first_known(store, contract, as_of)
+        incidents_as_of(store, contract, as_of, withdrawn=True), first_known(store, [contract], as_of)
     )
     minutes = minutes_of_rows(store, versions, elapsed, as_of)
     found = find_incidents(contract, minutes, known, known_to=elapsed.end)
