@@ -68,6 +68,8 @@ class Moment:
     newest: Newest
     quiet: bool = False
     _covered: dict[Interval, list[Interval]] = field(default_factory=dict)
+    _began_at: dict[SliceKey, datetime] = field(default_factory=dict)
+    _windows: dict[tuple[SliceKey, int, bool], tuple[Interval, int]] = field(default_factory=dict)
 
     def covered(self, window: Interval) -> list[Interval]:
         """Return what of `window` gateways were read through; asked once for all contracts."""
@@ -95,33 +97,42 @@ class Moment:
 
     def began_at(self, version: InForce) -> datetime:
         """Return when the version came into force, or the first data arrived, whichever was later."""
-        interval = version.interval
-        starts = [] if interval is None else [interval.start]
-        if self.newest.gateway_from is not None:
-            starts.append(self.newest.gateway_from)
-        return max(starts, default=self.now)
+        known = self._began_at.get(version.key)
+        if known is None:
+            interval = version.interval
+            starts = [] if interval is None else [interval.start]
+            if self.newest.gateway_from is not None:
+                starts.append(self.newest.gateway_from)
+            known = self._began_at[version.key] = max(starts, default=self.now)
+        return known
 
     def window(self, version: InForce, place: int | None, length_us: int, found: Slice) -> Window:
         """Return the sums `found` over the last `length_us` as the window of the objective at `place`.
 
         It begins no earlier than measurement did, and ends where the newest data does.
         """
-        objective = None if place is None else version.contract.objectives[place]
-        engine = _looks_at_engines(objective)
-        end = self.until(engine=engine)
-        start = min(max(self._start(length_us), self.began_at(version)), end)
-        interval = Interval(start=start, end=end)
+        engine = place is not None and _looks_at_engines(version.contract.objectives[place])
+        interval, quiet_us = self._bounds(version, length_us, engine=engine)
         covered_us = min(found.gateway_us, found.engine_us) if engine else found.gateway_us
-        covered_us += total_us(self.quiet_time(interval, engine=engine))
         tally = found.tallies[place] if place is not None and place < len(found.tallies) else Tally()
         return Window(
             interval=interval,
             tally=tally,
-            covered_us=min(covered_us, interval.length_us),
+            covered_us=min(covered_us + quiet_us, interval.length_us),
             requests=found.requests,
             queue_us=found.queue_us,
             queue_of_us=found.queue_of_us,
         )
+
+    def _bounds(self, version: InForce, length_us: int, *, engine: bool) -> tuple[Interval, int]:
+        """Return a window's instants, and how much of it is quiet time; the same for many objectives."""
+        key = (version.key, length_us, engine)
+        if key not in self._windows:
+            end = self.until(engine=engine)
+            start = min(max(self._start(length_us), self.began_at(version)), end)
+            interval = Interval(start=start, end=end)
+            self._windows[key] = (interval, total_us(self.quiet_time(interval, engine=engine)))
+        return self._windows[key]
 
     def quiet_time(self, interval: Interval, *, engine: bool = False) -> list[Interval]:
         """Return what of `interval` lies behind the last line of logs that are read to their ends."""

@@ -49,9 +49,9 @@ def test_a_budget_of_time_that_burns_fires_and_is_resolved(store, formula):
 
 def test_bad_minutes_that_do_not_follow_each_other_are_no_downtime(store):
     scene = a_scene(store, DOWNTIME)
-    for minute in range(0, 40, 4):
+    for minute in range(0, 20, 4):
         scene.log(minute, 10, bad=10, minutes=2).log(minute + 2, 10, minutes=2)
-    assert scene.look(40) == {}
+    assert scene.look(20) == {}
 
 
 def test_one_bad_request_at_night_wakes_nobody(store):
