@@ -5,10 +5,13 @@ from __future__ import annotations
 from pydantic import Field
 
 from fairclock.config import FilePath, Section
+from sla.alerting.configuration import AlertsSection
 
 
 class SlaSection(Section):
-    """Which contracts are evaluated as their requests come in."""
+    """Which contracts are evaluated as their requests come in, and what is watched."""
 
     contracts: tuple[FilePath, ...] = Field(default=(), examples=[["contracts/acme-2026.yaml"]])
     """The contracts, a file each, or a folder with the versions of one."""
+
+    alerts: AlertsSection = AlertsSection()

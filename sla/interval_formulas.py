@@ -75,10 +75,19 @@ class TimeCount:
 
 
 def downtime(cells: Sequence[Seen], rules: Rules) -> TimeCount:
-    """Return the time that counts and the time that was down."""
+    """Return the time that counts and the time that was down.
+
+    Where unread time is void, an unread interval that is bad counts only if it is down: one bad interval alone would
+    stand among the time that was up, and raise the result.
+    """
     states = states_of(cells, rules)
     down = down_intervals(states, rules.consecutive)
-    counted = [place for place, state in enumerate(states) if state is not State.VOID]
+    is_down = set(down)
+    counted = [
+        place
+        for place, (cell, state) in enumerate(zip(cells, states, strict=True))
+        if state is not State.VOID and (cell.is_read or rules.unread == "bad" or place in is_down)
+    ]
     return TimeCount(
         intervals=len(counted),
         bad=len(down),

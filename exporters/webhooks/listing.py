@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from exporters.webhooks.silences import Silence
 
-_ALERT_KEYS = ("alert_id", "sequence", "state", "severity", "contract", "objective", "event_id")
+_ALERT_KEYS = (
+    "alert_id", "sequence", "state", "severity", "contract", "objective", "rule", "since", "summary_en", "event_id",
+)  # fmt: skip
 _DELIVERY_KEYS = (
     "destination",
     "delivery",
@@ -31,7 +33,8 @@ def alert_trees(rows: Iterable[Mapping[str, Any]], *, every: bool) -> list[dict[
         key = (row["alert_id"], row["sequence"])
         if key not in changes:
             tree = {name: row[name] for name in _ALERT_KEYS}
-            changes[key] = {**tree, "changed_at": utc_text(row["changed_at"]), "deliveries": []}
+            tree |= {"frozen_reason": row["frozen_reason"] or None, "changed_at": utc_text(row["changed_at"])}
+            changes[key] = {**tree, "deliveries": []}
         if row["destination"]:
             delivery = {name: row[name] for name in _DELIVERY_KEYS}
             retry_at = row["retry_at"]
@@ -48,6 +51,8 @@ def alert_lines(alerts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for alert in alerts:
         name = f"{plain(alert['alert_id'])} #{alert['sequence']}"
         yield f"{alert['changed_at']}  {alert['state']:8}  {alert['severity']:8}  {name}"
+        if alert["frozen_reason"]:
+            yield f"    frozen, because: {plain(alert['frozen_reason'])}"
         for delivery in alert["deliveries"]:
             attempts = f" after {_times(delivery['attempts'])}" if delivery["attempts"] else ""
             again = f", again at {delivery['retry_at']}" if delivery["delivery"] == "failed" else ""

@@ -156,7 +156,10 @@ _MARK = Query(
     sql="SELECT (SELECT count() FROM alerts), (SELECT count() FROM deliveries), (SELECT count() FROM silences)"
 )
 _LISTED = Query(
-    sql="SELECT alert_id, sequence, a.state AS state, severity, contract, objective, changed_at, event_id, d.destination AS destination,"  # noqa: S608
+    sql="SELECT alert_id, sequence, a.state AS state, severity, contract, objective, changed_at, event_id,"  # noqa: S608
+    " JSONExtractString(a.event, 'rule') AS rule, JSONExtractString(a.event, 'since') AS since,"
+    " JSONExtractString(a.event, 'summary_en') AS summary_en, JSONExtractString(a.event, 'frozen_reason') AS frozen_reason,"
+    " d.destination AS destination,"
     " d.newest.1 AS delivery, d.newest.3 AS message_id, d.newest.4 AS delivery_id, d.newest.5 AS attempts,"
     " d.newest.6 AS http_status, d.newest.7 AS problem, d.newest.9 AS retry_at"
     " FROM (SELECT * FROM alerts ORDER BY alert_id, sequence, stored_at LIMIT 1 BY alert_id, sequence) AS a"

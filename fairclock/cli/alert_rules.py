@@ -11,6 +11,7 @@ from fairclock.cli.options import common_options
 from fairclock.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from sla.contracts import Contract
@@ -34,16 +35,17 @@ def command(
 ) -> None:
     """Print Prometheus recording and alerting rules for the contracts, with thresholds of their own.
 
-    They read what fairclock up answers at /metrics. Where a usual threshold cannot be reached, standard error
-    says which and why.
+    A CONTRACT is a file, or a folder with the versions of one, of which the one in force is taken. The rules read
+    what fairclock up answers at /metrics. Where a usual threshold cannot be reached, standard error says which and why.
     """
     del dsn, config, debug
     import yaml  # noqa: PLC0415 - as below: loaded where it is used
 
-    from sla.contracts import load_contract  # noqa: PLC0415
+    from sla.contracts.versions import load_versions  # noqa: PLC0415
     from sla.prometheus_rules import alertmanager_tree, rule_groups  # noqa: PLC0415
 
-    loaded = [load_contract(path) for path in contracts]
+    now = datetime.now(UTC)
+    loaded = [_in_force(load_versions(path), now) for path in contracts]
     names = [contract.id for contract in loaded]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -51,23 +53,29 @@ def command(
             "CONTRACT",
             "two contracts have one id",
             found=", ".join(twice),
-            remedy="name the version in force",
+            remedy="name the version in force, or the folder of its versions",
         )
     if receiver_url is not None:
         tree = alertmanager_tree(loaded, receiver_url)
     else:
         tree = {"groups": []}
         for contract in loaded:
-            groups, refused = rule_groups(contract, contract.month(_month(contract)))
+            groups, refused = rule_groups(contract, contract.month(_month(contract, now)))
             tree["groups"] += groups
             for rule in refused if not quiet else ():
                 click.echo(f"{contract.id}: {rule.name} is left out: {rule.reason}", err=True)
     click.echo(yaml.safe_dump(tree, allow_unicode=True, sort_keys=False, width=1000), nl=False)
 
 
-def _month(contract: Contract) -> str:
+def _in_force(versions: Sequence[Contract], now: datetime) -> Contract:
+    """Return the version that is in force at `now`: the last that has begun, or the first that will."""
+    begun = [each for each in versions if each.term.first_day <= now.astimezone(each.zone).date()]
+    return begun[-1] if begun else versions[0]
+
+
+def _month(contract: Contract, now: datetime) -> str:
     """Return the month whose length the thresholds are scaled to: this one, or the term's nearest."""
     term = contract.term
-    today = datetime.now(UTC).astimezone(contract.zone).date()
+    today = now.astimezone(contract.zone).date()
     day = min(max(today, term.first_day), term.last_day)
     return f"{day:%Y-%m}"

@@ -110,8 +110,11 @@ def list_(
         end = "it lasts" if each.ends_at is None else utc_text(each.ends_at)
         level = f" ({each.level})" if each.level else ""
         whom = ", ".join(each.tenants) or "everyone"
-        click.echo(f"{each.id}  {each.mode}{level}  {utc_text(each.starts_at)} to {end}  {whom}")
+        what = f"{each.kind.replace('_', ' ')}: {each.engine}" if each.kind else each.mode
+        click.echo(f"{each.id}  {what}{level}  {utc_text(each.starts_at)} to {end}  {whom}")
         click.echo(f"    {each.reason} ({each.author}, by {each.origin})")
+        if each.evidence:
+            click.echo(f"    {each.evidence}")
 
 
 def shown(entry: DegradationEntry) -> dict[str, Any]:
@@ -119,7 +122,9 @@ def shown(entry: DegradationEntry) -> dict[str, Any]:
     return {
         "id": entry.id,
         "sequence": entry.sequence,
-        "mode": entry.mode,
+        "mode": entry.mode or None,
+        "kind": entry.kind or None,
+        "engine": entry.engine or None,
         "level": entry.level or None,
         "from": utc_text(entry.starts_at),
         "to": None if entry.ends_at is None else utc_text(entry.ends_at),
@@ -127,5 +132,6 @@ def shown(entry: DegradationEntry) -> dict[str, Any]:
         "reason": entry.reason,
         "author": entry.author,
         "origin": entry.origin,
+        "evidence": entry.evidence or None,
         "stored_at": None if entry.stored_at is None else utc_text(entry.stored_at),
     }

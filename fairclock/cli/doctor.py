@@ -30,7 +30,7 @@ _NS_PER_US = 1_000
 @common_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(*, as_json: bool, dsn: str | None, config: Path | None, quiet: bool, debug: bool) -> int:
-    """Check configuration, store, schema, disk, clock, fonts, ports and logs; change nothing.
+    """Check configuration, store, schema, disk, clock, fonts, ports, logs and contracts; change nothing.
 
     Exit code 0: nothing is broken (there may be warnings); 1: something is; 2: the configuration cannot be read.
     """
@@ -52,6 +52,7 @@ def command(*, as_json: bool, dsn: str | None, config: Path | None, quiet: bool,
 def diagnose(dsn: str | None, config: Path | None) -> Iterator[Finding]:
     """Yield what is found, part by part; raises `ConfigurationError`."""
     from fairclock.cli.diagnosis import logs, machine, network  # noqa: PLC0415 - after the quick answers
+    from fairclock.cli.diagnosis.contracts import contract_findings  # noqa: PLC0415
     from fairclock.cli.diagnosis.engines import engine_findings  # noqa: PLC0415
     from fairclock.cli.diagnosis.gpus import gpu_findings  # noqa: PLC0415
     from fairclock.cli.diagnosis.store import store_findings  # noqa: PLC0415
@@ -77,6 +78,7 @@ def diagnose(dsn: str | None, config: Path | None) -> Iterator[Finding]:
     folder = spool_directory(settings, dsn=None if is_sidecar else chosen)
     yield from machine.spool_findings(folder, limit_bytes=settings.spool.limit)
     yield from logs.log_findings(settings.gateway)
+    yield from contract_findings(settings.sla)
     yield from engine_findings(settings.vllm)
     yield from gpu_findings(settings.gpu)
     yield from network.port_findings(settings)

@@ -40,6 +40,9 @@ def command(
     An hour that reads as it was sealed gets no new seal, so running this again changes nothing. The contracts
     under sla.contracts are counted minute by minute, and every promise is judged in its contract's latest month:
     the exit code is 1 where one is violated, else 3 where one could not be judged, else 0.
+
+    A month of a contract that is over is kept as a revision where it came to something else than before: every
+    such month between the two instants, or those that rest on something new.
     """
     del debug
     window = _window(start, end)
@@ -57,15 +60,19 @@ def command(
     contracts = evaluating.load_contracts(paths)
     with open_store(store_dsn(dsn, config)) as store:
         sealed = store.seal(window)
+        evaluating.note_engines(store, window=window)
         as_of = store.watermark()
         versions = evaluating.versions_of_all(store, contracts, as_of)
         counted = evaluating.count_slices(store, versions, as_of=as_of, window=window)
+        evaluating.note_incidents(store, versions, window=window)
         until = counted.as_of if window is None else window.end
+        kept = evaluating.keep_months(store, versions, as_of=counted.as_of, window=window)
         found = evaluating.standings(store, contracts, counted.as_of, until)
     if as_json:
         tree = {
             "sealed_hours": sealed,
             "slices": counted.written,
+            "revisions": [each.tree() for each in kept],
             "objectives": [each.tree() for each in found],
         }
         click.echo(json.dumps(tree, ensure_ascii=False))
@@ -73,6 +80,9 @@ def command(
         if not quiet:
             slices = "1 slice" if counted.written == 1 else f"{counted.written} slices"
             click.echo(f"{_hours(sealed)}, {slices} written", err=True)
+            for each in kept:
+                if each.is_new:
+                    click.echo(f"{each.contract} {each.month}: revision {each.revision}", err=True)
         for line in _table(found):
             click.echo(line)
     return evaluating.exit_code(found)

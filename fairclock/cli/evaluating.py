@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from fairclock import __version__
+from fairclock.model import Interval
 from sla.contracts.versions import load_versions
-from sla.evaluation import verdicts
+from sla.engines.noticing import notice_engines
+from sla.evaluation import evaluate, verdicts
+from sla.evaluation.excluding import said_of_all
+from sla.incidents.noticing import notice_incidents
+from sla.revisions import due_months, keep_revision, months_within
 from sla.slices import evaluate_slices, in_force, latest_month
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from fairclock.model import Interval
     from fairclock.store import Store
     from sla.contracts import Contract
+    from sla.evaluation.excluding import Starts
+    from sla.revisions import DueMonth, Kept
     from sla.slices import InForce, Pass
 
 Contracts = list[list["Contract"]]
 """The versions of each contract."""
+_A_MONTH = timedelta(days=32)
 
 
 def load_contracts(paths: Sequence[Path]) -> Contracts:
@@ -28,9 +37,16 @@ def load_contracts(paths: Sequence[Path]) -> Contracts:
     return [load_versions(path) for path in paths]
 
 
-def versions_of_all(store: Store, contracts: Contracts, as_of: datetime) -> list[InForce]:
-    """Return every version of all contracts, with what had been left out by `as_of`."""
-    return [each for versions in contracts for each in in_force(store, versions, as_of)]
+def versions_of_all(
+    store: Store, contracts: Contracts, as_of: datetime, *, starts: Starts | None = None
+) -> list[InForce]:
+    """Return every version of all contracts, with what had been left out by `as_of`; for `starts` see `in_force`."""
+    said = said_of_all(store, as_of)
+    return [
+        each
+        for versions in contracts
+        for each in in_force(store, versions, as_of, starts=starts, said=said.get(versions[0].id, []))
+    ]
 
 
 def count_slices(
@@ -38,6 +54,43 @@ def count_slices(
 ) -> Pass:
     """Bring the slices of `versions` up to `as_of`, or those of `window`."""
     return evaluate_slices(store, versions, window=window, as_of=as_of)
+
+
+def by_contract(versions: Iterable[InForce]) -> list[list[InForce]]:
+    """Return the versions of each contract together, in the order given."""
+    found: dict[str, list[InForce]] = {}
+    for each in versions:
+        found.setdefault(each.contract.id, []).append(each)
+    return list(found.values())
+
+
+def keep_months(
+    store: Store, versions: Sequence[InForce], *, as_of: datetime, window: Interval | None = None
+) -> list[Kept]:
+    """Keep what the contracts' months came to: those in `window`, or those that rest on something new."""
+    contracts = by_contract(versions)
+    if window is None:
+        months = due_months(store, contracts, as_of, {})
+    else:
+        months = [month for each in contracts for month in months_within(each, window, as_of)]
+    return [keep_month(store, month, as_of) for month in months]
+
+
+def keep_month(store: Store, due: DueMonth, as_of: datetime) -> Kept:
+    """Evaluate one month as of `as_of`, and keep it where it is another revision."""
+    report = evaluate(store, due.contracts, month=due.month, as_of=as_of, software_version=__version__)
+    return keep_revision(store, report, inputs=due.inputs)
+
+
+def note_engines(store: Store, *, window: Interval | None = None) -> int:
+    """Note what happened to engines in `window`, or in the last month; return how many rows said something new."""
+    as_of = store.watermark()
+    return notice_engines(store, window or Interval(start=as_of - _A_MONTH, end=as_of), as_of)
+
+
+def note_incidents(store: Store, versions: Sequence[InForce], *, window: Interval | None = None) -> int:
+    """Find the incidents in the slices that changed, or in `window`; return how many rows said something new."""
+    return notice_incidents(store, versions, window=window)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

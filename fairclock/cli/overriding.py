@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from fairclock.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pydantic_core import ErrorDetails
 
@@ -27,21 +27,30 @@ def overridden(settings: Model, flags: Mapping[str, Any]) -> Model:
     given = {name: value for name, value in flags.items() if value is not None and value != ()}
     if not given:
         return settings
-    tree = settings.model_dump(exclude_unset=True)
+    tree: dict[str, Any] = {}
     for name, value in given.items():
         *around, key = name.split(_STEP)
         place = tree
         for step in around:
             place = place.setdefault(step, {})
         place[key] = value
+    return _changed(settings, tree)
+
+
+def _changed(section: Model, changes: Mapping[str, Any], *around: str) -> Model:
+    """Return `section` validated anew with `changes`; what it holds already goes in as the values it was read as."""
+    values = {name: getattr(section, name) for name in section.model_fields_set}
+    for name, change in changes.items():
+        inner = getattr(section, name)
+        values[name] = _changed(inner, change, *around, name) if isinstance(inner, BaseModel) else change
     try:
-        return type(settings).model_validate(tree)
+        return type(section).model_validate(values)
     except ValidationError as errors:
-        raise _wrong(errors.errors(include_url=False)[0]) from errors
+        raise _wrong(errors.errors(include_url=False)[0], around) from errors
 
 
-def _wrong(error: ErrorDetails) -> UsageError:
-    name = _STEP.join(step for step in error["loc"] if isinstance(step, str))
+def _wrong(error: ErrorDetails, around: Sequence[str]) -> UsageError:
+    name = _STEP.join([*around, *(step for step in error["loc"] if isinstance(step, str))])
     context = error.get("ctx", {})
     is_shown = isinstance(error["input"], str) and not context.get("secret", False)
     return UsageError(

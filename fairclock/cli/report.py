@@ -113,15 +113,17 @@ def _evaluated(path: Path, month: str, as_of: str | None, dsn: str) -> dict[str,
     from sla.contracts import require_lintable  # noqa: PLC0415
     from sla.contracts.versions import load_versions  # noqa: PLC0415
     from sla.evaluation import evaluate  # noqa: PLC0415
+    from sla.revisions import with_revision  # noqa: PLC0415
 
     moment = None if as_of is None else instant(as_of, where="--as-of")
     versions = load_versions(path)
     for contract in versions:
         require_lintable(contract)
     with open_store(dsn) as store:
-        return evaluate(
+        report = evaluate(
             store, versions, month=month, as_of=moment, software_version=__version__, fonts=describe()
         )
+        return with_revision(store, report)
 
 
 def _listed(values: Iterable[str]) -> list[str]:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import logging
-import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fairclock.cli.options import common_options, store_dsn
 from fairclock.cli.pipeline.collecting import receives_syslog, scrapes
+from fairclock.cli.pipeline.passes import Passes
 from fairclock.cli.pipeline.running import running
+from fairclock.cli.pipeline.sealing import SealStep
 from fairclock.cli.serving import announce, collecting_options, settings_of, stop_signal
-from fairclock.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from fairclock.cli.configuration import Configuration
-    from fairclock.cli.evaluating import Contracts
+    from fairclock.cli.pipeline.contracts import FollowedContracts
     from fairclock.cli.pipeline.parts import Pipeline
-    from fairclock.cli.slice_figures import SliceCounters
     from fairclock.store import Store
 
-_LOG = logging.getLogger(__name__)
 _SEAL_EVERY_SECONDS = 60.0
 _COUNT_EVERY_SECONDS = 5.0
 _OFF = "off"
@@ -67,17 +66,13 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
         ) as pipeline,
     ):
         announce(pipeline.announcements, settings, quiet=quiet)
-        counters = _counters(pipeline) if contracts else None
-        seal_at = time.monotonic() + (0.0 if contracts else _SEAL_EVERY_SECONDS)
+        link = pipeline.link
+        assert link is not None  # noqa: S101 - `up` has a store
+        passes = _passes(link.open, contracts, settings, pipeline)
+        pipeline.evaluator_figures = passes.figures
         while not pipeline.wait(stop, _COUNT_EVERY_SECONDS if contracts else _SEAL_EVERY_SECONDS):
-            store = pipeline.link.current if pipeline.link is not None else None
-            if store is None:
-                continue
-            if time.monotonic() >= seal_at:
-                _seal(store)
-                seal_at = time.monotonic() + _SEAL_EVERY_SECONDS
-            if counters is not None:
-                _count(store, contracts, counters)
+            if link.current is not None:
+                passes.run(datetime.now(UTC), stop)
 
 
 def _configured(settings: Configuration) -> list[str]:
@@ -94,41 +89,28 @@ def _configured(settings: Configuration) -> list[str]:
     return found
 
 
-def _contracts(settings: Configuration) -> Contracts:
+def _contracts(settings: Configuration) -> FollowedContracts | None:
     """Return the configured contracts; a wrong one keeps `up` from starting, so that nothing goes unjudged."""
     if not settings.sla.contracts:
-        return []
-    from fairclock.cli.evaluating import load_contracts  # noqa: PLC0415 - only where there are contracts
+        return None
+    from fairclock.cli.pipeline.contracts import FollowedContracts  # noqa: PLC0415 - only where there are contracts
 
-    return load_contracts(settings.sla.contracts)
-
-
-def _counters(pipeline: Pipeline) -> SliceCounters:
-    from fairclock.cli.slice_figures import SliceCounters  # noqa: PLC0415 - only where there are contracts
-
-    counters = SliceCounters()
-    pipeline.sli_figures = lambda: list(counters.figures())
-    return counters
+    return FollowedContracts.reading(settings.sla.contracts)
 
 
-def _count(store: Store, contracts: Contracts, counters: SliceCounters) -> None:
-    from fairclock.cli.evaluating import count_slices, versions_of_all  # noqa: PLC0415
+def _passes(
+    store: Callable[[], Store],
+    contracts: FollowedContracts | None,
+    settings: Configuration,
+    pipeline: Pipeline,
+) -> Passes:
+    if contracts is None:
+        passes = Passes()
+        passes.add("seals", SealStep(store))
+        return passes
+    from fairclock.cli.pipeline.alerting import watching  # noqa: PLC0415 - only where there are contracts
+    from fairclock.cli.pipeline.evaluator import evaluator  # noqa: PLC0415
 
-    try:
-        as_of = store.watermark()
-        versions = versions_of_all(store, contracts, as_of)
-        counted = count_slices(store, versions, as_of=as_of)
-        if counted.written:
-            counters.read(store, versions, store.watermark())
-    except StoreError as error:  # what changed is counted by the next pass
-        _LOG.warning("slices are counted again in %.0f s: %s", _COUNT_EVERY_SECONDS, error)
-
-
-def _seal(store: Store) -> None:
-    try:
-        hours = store.seal()
-    except StoreError as error:  # an unsealed hour is joined live, so nothing is wrong until the next try
-        _LOG.warning("sealing is tried again in %.0f s: %s", _SEAL_EVERY_SECONDS, error)
-    else:
-        if hours:
-            _LOG.info("sealed %d hours", hours)
+    return evaluator(
+        store, contracts, lambda versions: watching(settings.sla.alerts, store, pipeline, versions)
+    )

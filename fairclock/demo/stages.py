@@ -14,6 +14,7 @@ from fairclock.store import IngestCounts, open_store
 from sla.contracts import load_contract
 from sla.evaluation import evaluate
 from sla.reports import FORMATS, LANGUAGES, write_reports
+from sla.revisions import with_revision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,7 +113,7 @@ def demonstrate(
 
 
 def _evaluated(store: Store, contract: Path, month: str) -> dict[str, Any]:
-    return evaluate(
+    report = evaluate(
         store,
         load_contract(contract),
         month=month,
@@ -120,3 +121,4 @@ def _evaluated(store: Store, contract: Path, month: str) -> dict[str, Any]:
         software_version=__version__,
         fonts=describe(),
     )
+    return with_revision(store, report)

@@ -59,7 +59,9 @@ class DegradationEntry:
 
     mode: the `inference_mode` that requests carried; level: a quality level of the contract, or empty.
     ends_at: None while it lasts. tenants: () for all.
-    origin: `command`, `api` or `alert`.
+    origin: `command`, `api`, `alert`, or `engines` where Fairclock noticed it itself.
+    kind, engine, evidence: what happened to which engine, and what shows it; empty where somebody said it. What is
+        noticed has no mode and no level.
     """
 
     id: str
@@ -72,4 +74,7 @@ class DegradationEntry:
     reason: str
     author: str
     origin: str
+    kind: str = ""
+    engine: str = ""
+    evidence: str = ""
     stored_at: datetime | None = None

@@ -43,6 +43,7 @@ class Store:
         """Use `open_store` instead."""
         self._connection = connection
         self._is_swept = False
+        self._handed_out_us = 0
 
     def __enter__(self) -> Self:
         """Return the store itself."""
@@ -100,8 +101,13 @@ class Store:
         self._steady(lambda: self._connection.insert(table, columns, rows))
 
     def watermark(self) -> datetime:
-        """Return the latest ``as_of`` that a reader may take: every write up to it is committed."""
-        return from_us(self._steady(lambda: batches.watermark_us(self._connection)))
+        """Return the latest ``as_of`` that a reader may take: every write up to it is committed.
+
+        It never goes back: a write whose note became visible later than it was dated stamps its rows later still.
+        """
+        found_us = self._steady(lambda: batches.watermark_us(self._connection))
+        self._handed_out_us = max(self._handed_out_us, found_us)
+        return from_us(self._handed_out_us)
 
     def checked_as_of(self, as_of: datetime | None) -> datetime:
         """Return `as_of`, or the watermark; refuse one that lies beyond the watermark."""

@@ -27,8 +27,6 @@ def _of_objectives(contract: Contract) -> Iterator[str]:
 
 
 def _of_remedies(contract: Contract) -> Iterator[str]:
-    if contract.exclusions.cold_start is not None:
-        yield "exclusions.cold_start"
     for number, level in enumerate(contract.quality.levels if contract.quality else ()):
         if level.credit is not None:
             yield f"quality.levels[{number}].credit"

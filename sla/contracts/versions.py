@@ -34,12 +34,20 @@ class Version:
     in_force: Interval
 
 
+def contract_files(path: str | os.PathLike[str]) -> list[Path]:
+    """Return the files that `load_versions` reads: the one named, whether it is there or not, or those in a folder."""
+    folder = Path(path)
+    if not folder.is_dir():
+        return [folder]
+    return sorted(each for each in folder.iterdir() if each.suffix in _ENDINGS and each.is_file())
+
+
 def load_versions(path: str | os.PathLike[str]) -> list[Contract]:
     """Read the contract in a file, or all versions of one contract in a folder; ContractError if they disagree."""
     folder = Path(path)
     if not folder.is_dir():
         return [load_contract(path)]
-    files = sorted(each for each in folder.iterdir() if each.suffix in _ENDINGS and each.is_file())
+    files = contract_files(folder)
     if not files:
         raise ContractError(
             str(path), ["the folder holds no contract; name a .yaml file, or a folder of them"]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairclock.model import Interval
 from fairclock.store.remedies import exclusion_entries
+from sla.engines.reading import LONGEST, starts_within
 from sla.evaluation.excluded import Excluded
 from sla.evaluation.fragments import NEVER, all_of, separated, sql
 from sla.evaluation.instants import inside
 from sla.exclusions import (
     Cap,
     ClauseRule,
+    EngineStart,
     MonthSpan,
     Plan,
     claims_of,
@@ -22,16 +25,19 @@ from sla.exclusions import (
 from sla.exclusions.rules import CLIENT_NETWORK, COLD_START, MAINTENANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from fairclock.model import Interval
+    from fairclock.model.remedies import ExclusionEntry
     from fairclock.store import Query
+    from fairclock.store.engine_lives import Rows
     from sla.contracts import Contract
     from sla.contracts.remedies import Cap as CapClause
     from sla.evaluation.months import Month
     from sla.evaluation.rows import Requests
-    from sla.exclusions import Claim, EngineStart, Exclusion
+    from sla.exclusions import Claim, Exclusion
+
+    Starts = Callable[[Rows, Interval, datetime], Sequence[EngineStart]]
 
 _NOTHING_AT_ALL = Cap(duration_us=0)
 
@@ -62,6 +68,14 @@ def said_of(store: Requests, contract: Contract, as_of: datetime) -> list[Exclus
     return exclusions_at(exclusion_entries(store, as_of=as_of, contract=contract.id), as_of)
 
 
+def said_of_all(store: Requests, as_of: datetime) -> dict[str, list[Exclusion]]:
+    """Return the exclusions of every contract that has some, in one query: for those who ask for many at once."""
+    entries: dict[str, list[ExclusionEntry]] = {}
+    for entry in exclusion_entries(store, as_of=as_of):
+        entries.setdefault(entry.contract, []).append(entry)
+    return {contract: exclusions_at(found, as_of) for contract, found in entries.items()}
+
+
 def month_exclusions(
     store: Requests,
     contract: Contract,
@@ -70,10 +84,12 @@ def month_exclusions(
     *,
     said: Sequence[Exclusion],
     shares_month: bool = False,
+    starts: Starts | None = None,
 ) -> MonthExclusions:
     """Return what of `month` is left out, as it was known at `as_of`.
 
-    A version that `shares_month` with others has its part of each cap, whatever it says of cut months.
+    A version that `shares_month` with others has its part of each cap, whatever it says of cut months. `starts`
+    stands for `engine_starts`.
     """
     rules = rules_of(contract)
     span = MonthSpan(
@@ -82,20 +98,31 @@ def month_exclusions(
         whole_us=contract.whole_month(month.label).length_us,
         is_prorated=shares_month or contract.period.partial == "prorated",
     )
-    automatic = cold_start_claims(engine_starts(store, month.elapsed, as_of), rules, span)
+    # most contracts have no such clause, and then nobody need ask the engines
+    started = (starts or engine_starts)(store, month.elapsed, as_of) if COLD_START in rules else ()
+    automatic = cold_start_claims(started, rules, span)
     claims = (*claims_of(said, rules, span), *automatic)
     granted = [each for each in claims if each.is_granted]
     return MonthExclusions(span=span, rules=rules, claims=claims, plan=plan_of(granted, rules, span))
 
 
-def engine_starts(store: Requests, window: Interval, as_of: datetime) -> Sequence[EngineStart]:
-    """Return the engines' starts that touch `window`, with their first served requests.
+def engine_starts(store: Rows, window: Interval, as_of: datetime) -> Sequence[EngineStart]:
+    """Return the engines' starts that may touch `window`, with their first served requests, as known at `as_of`.
 
-    This version has no series that shows them, so there is none; `exclusions.cold_start` says so among what
-    is not evaluated.
+    Only those of which it is known what gateways call the engine; the others leave nothing out.
     """
-    del store, window, as_of
-    return ()
+    around = Interval(start=window.start - LONGEST, end=window.end)
+    return [
+        EngineStart(
+            instance=each.life.engine,
+            upstream=each.route.upstream,
+            started_at=each.life.began,
+            first_served_at=each.first_served,
+            evidence=each.evidence,
+        )
+        for each in starts_within(store, around, as_of)
+        if each.route.upstream
+    ]
 
 
 def rules_of(contract: Contract) -> dict[str, ClauseRule]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairclock.model import to_us
+from fairclock.model import Interval, to_us
+from fairclock.store.probes import probes_as_of
 from sla.evaluation.counting import read_count
 from sla.evaluation.promises import looked_at
 from sla.grids import intersection
 from sla.interval_formulas import Seen
+from sla.probing import REACH, concerning, failed_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from fairclock.model import Interval
     from sla.evaluation.cells import Row
     from sla.evaluation.coverage import Coverage
     from sla.evaluation.promises import Promise
@@ -23,18 +24,14 @@ if TYPE_CHECKING:
     from sla.grids import Grid, Span
 
 
-def failed_probes(
-    store: Requests,  # noqa: ARG001 - the table of probes is not there yet
-    subject: Subject,  # noqa: ARG001
-    window: Interval,  # noqa: ARG001
-    as_of: datetime,  # noqa: ARG001
-) -> list[Interval]:
+def failed_probes(store: Requests, subject: Subject, window: Interval, as_of: datetime) -> list[Interval]:
     """Return when probes of the contract's service failed in `window`, as it was known at `as_of`.
 
-    There are none as long as no probes are stored. From one failed probe to the next answered one is one
-    interval, so that an outage covers the time between its probes.
+    From one failed probe to the next answered one is one interval, so that an outage covers the time between
+    its probes.
     """
-    return []
+    probes = probes_as_of(store, Interval(start=window.start - REACH, end=window.end), as_of)
+    return failed_times(concerning(subject.contract, probes), window)
 
 
 def seen(

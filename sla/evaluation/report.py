@@ -147,7 +147,7 @@ def evaluate(
             for row in each.section(store, result.facts.subject.promises, result.judged)
         ],
         "degradations": degradations_section(store, everything.source, latest, elapsed, instant_known),
-        "incidents": [],
+        **_incidents(store, subjects, elapsed, instant_known),
         "changes": [],
         "cost": cost_section(charged),
         "credits": credited,
@@ -170,6 +170,22 @@ def evaluate(
                 if not _rests_on_the_ledger(path, each, is_rated=charged is not None)
             )
         ),
+    }
+
+
+def _incidents(
+    store: Requests, subjects: Sequence[Subject], elapsed: Interval, as_of: datetime
+) -> dict[str, Any]:
+    # both count in this package's words, and so cannot be imported before it
+    from sla.incidents.section import incident_rule, incidents_section  # noqa: PLC0415
+    from sla.slices.evaluator import InForce  # noqa: PLC0415
+
+    versions = [
+        InForce(contract=each.contract, within=each.in_force, excluded=each.excluded) for each in subjects
+    ]
+    return {
+        "incidents": incidents_section(store, versions, elapsed, as_of),
+        "incident_rule": incident_rule(),
     }
 
 

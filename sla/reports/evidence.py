@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from fairclock.documents.text import printable
 from sla.reports.canonical import report_sha256
+from sla.reports.changes import knows_revisions
 from sla.reports.exclusions import knows_exclusions
 from sla.reports.front import Fact, tenants
+from sla.reports.incidents import knows_incidents
 from sla.reports.reading import count, is_evaluated, texts
 
 if TYPE_CHECKING:
@@ -60,6 +62,10 @@ def missing(report: Report, language: Language) -> list[str]:
     looked_for = {"exclusions", "degradations"} if knows_exclusions(report) else set()
     if is_evaluated(report, "amounts"):
         looked_for.add("credits")
+    if knows_incidents(report):
+        looked_for.add("incidents")
+    if knows_revisions(report):
+        looked_for.add("changes")
     sections = [
         language.text(f"missing.{key}")
         for key in _BROUGHT_LATER

@@ -242,17 +242,23 @@ def _degradation(each: Mapping[str, Any], language: Language, zone: ZoneInfo) ->
     if whom:
         times.append(language.text("facts.tenants", names=language.text("list_comma").join(whom)))
     modes = each.get("requests_by_mode") or {}
+    kind = each.get("kind")
+    mode = _word("exclusions.noticed", str(kind), language) if kind else printable(str(each["mode"]))
+    evidence = each.get("evidence")
     return DegradationRow(
-        mode=printable(str(each["mode"])),
+        mode=mode,
         level=printable(str(each.get("level") or language.text("nothing"))),
         times=times,
         said=[
-            printable(str(each["reason"])),
+            language.text("exclusions.noticed.engine", name=printable(str(each.get("engine"))))
+            if kind
+            else printable(str(each["reason"])),
             language.text(
                 "exclusions.by",
                 author=printable(str(each["author"])),
                 at=_at(each.get("recorded_at"), language, zone),
             ),
+            *([language.text("exclusions.evidence", evidence=printable(str(evidence)))] if evidence else []),
         ],
         requests=[
             language.text("exclusions.requests", n=count(each.get("requests")) or 0),

@@ -13,6 +13,7 @@ from fairclock.documents.templates import environment
 from sla.reports import drawings
 from sla.reports.budgets import budget_rows
 from sla.reports.canonical import report_sha256
+from sla.reports.changes import changes
 from sla.reports.charges import charges_sentence, cost_rows, credit_rows
 from sla.reports.evidence import definitions, evidence_facts, missing, not_evaluated_paths
 from sla.reports.exclusions import (
@@ -31,6 +32,7 @@ from sla.reports.figures import (
     side_by_side,
 )
 from sla.reports.front import front
+from sla.reports.incidents import incident_notes, incident_rows, knows_incidents
 from sla.reports.objectives import objective_rows, remarks, verdict_sentence
 from sla.reports.reading import count, moment
 from sla.reports.terms import term_facts
@@ -94,6 +96,10 @@ def report_html(report: Report, code: str) -> str:
         currency=str((report.get("cost") or {}).get("currency") or ""),
         costs=cost_rows(report, language),
         credits=credit_rows(report, language),
+        changes=changes(report, language),
+        knows_incidents=knows_incidents(report),
+        incidents=incident_rows(report, language),
+        incident_notes=incident_notes(report, language),
         days=days,
         daily_threshold=threshold,
         daily_conditions="".join(

@@ -192,6 +192,17 @@ def _delivered(objective: Mapping[str, Any], language: Language) -> str:
     return language.text("unanswered" if _is_unanswered(objective) else "nothing")
 
 
+def value_in_words(objective: Mapping[str, Any], value: object, other: object, language: Language) -> str:
+    """Return a value of an objective so that it can be told from another one."""
+    limits = _given(number(objective.get("threshold"))) + _given(number(other))
+    found = number(value)
+    if found is None:
+        return language.text("unanswered" if _is_unanswered({**objective, "value": None}) else "nothing")
+    if _is_availability(objective):
+        return language.percent(found, thresholds=limits, least=PERCENT_LEAST_PLACES)
+    return language.beside(found, limits, least=SECONDS_LEAST_PLACES)
+
+
 def _is_unanswered(objective: Mapping[str, Any]) -> bool:
     """Tell whether the percentile's rank falls on a request without a value."""
     return _is_latency(objective) and objective.get("value") is None and bool(count(objective.get("n")))
@@ -235,8 +246,13 @@ def _verdict(objective: Mapping[str, Any], which: str, language: Language, *, is
     if verdict is None or objective.get("reason") == "not_evaluated":
         return Verdict(key="none", words=language.text("not_evaluated"))
     key = str(verdict)
-    words = "at_risk" if key == "violated" and not issued else key
-    return Verdict(key=key, words=language.text(f"verdict.{words}"))
+    return Verdict(key=key, words=verdict_in_words(key, language, issued=issued))
+
+
+def verdict_in_words(verdict: str, language: Language, *, issued: bool) -> str:
+    """Return a verdict in words; until a report is issued, a broken promise is a risk."""
+    words = "at_risk" if verdict == "violated" and not issued else verdict
+    return language.text(f"verdict.{words}")
 
 
 def _reason(objective: Mapping[str, Any], language: Language) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sla.contracts.versions import versions_of
 from sla.evaluation.excluded import NOTHING, Excluded
-from sla.evaluation.excluding import engine_starts, excluded_by, month_exclusions, said_of
+from sla.evaluation.excluding import excluded_by, month_exclusions, said_of
 from sla.evaluation.months import month_of, months_before
 from sla.slices.counting import term_of
 from sla.slices.evaluator import InForce
@@ -18,17 +18,38 @@ if TYPE_CHECKING:
     from fairclock.model import Interval
     from fairclock.store import Store
     from sla.contracts import Contract
+    from sla.evaluation.excluding import Starts
+    from sla.exclusions import Exclusion
 
 
-def in_force(store: Store, contracts: Sequence[Contract], as_of: datetime) -> list[InForce]:
-    """Return the versions of one contract, each with when it is in force and what had been left out by `as_of`."""
+def in_force(
+    store: Store,
+    contracts: Sequence[Contract],
+    as_of: datetime,
+    *,
+    starts: Starts | None = None,
+    said: Sequence[Exclusion] | None = None,
+) -> list[InForce]:
+    """Return the versions of one contract, each with when it is in force and what had been left out by `as_of`.
+
+    `starts` stands for `sla.evaluation.excluding.engine_starts`, for those who ask every few seconds; `said` is
+    what was said of the contract's exclusions, for those who know it already.
+    """
     versions = versions_of(contracts)
     shares = len(versions) > 1
+    known = said_of(store, versions[0].contract, as_of) if said is None else said
     return [
         InForce(
             contract=version.contract,
             within=version.in_force,
-            excluded=_excluded(store, version.contract, version.in_force if shares else None, as_of),
+            excluded=_excluded(
+                store,
+                version.contract,
+                version.in_force if shares else None,
+                as_of,
+                said=known,
+                starts=starts,
+            ),
         )
         for version in versions
     ]
@@ -52,10 +73,17 @@ def latest_month(contract: Contract, as_of: datetime, within: Interval | None = 
     return None
 
 
-def _excluded(store: Store, contract: Contract, within: Interval | None, as_of: datetime) -> Excluded:
-    said = said_of(store, contract, as_of)
+def _excluded(
+    store: Store,
+    contract: Contract,
+    within: Interval | None,
+    as_of: datetime,
+    *,
+    said: Sequence[Exclusion],
+    starts: Starts | None,
+) -> Excluded:
     latest = latest_month(contract, as_of, within)
-    if latest is None or not (said or engine_starts(store, term_of(contract), as_of)):
+    if latest is None or not (said or contract.exclusions.cold_start is not None):
         return NOTHING
     labels = [*reversed(months_before(contract, latest, within)), latest]
     plans = [
@@ -66,6 +94,7 @@ def _excluded(store: Store, contract: Contract, within: Interval | None, as_of: 
             as_of,
             said=said,
             shares_month=within is not None,
+            starts=starts,
         ).plan
         for label in labels
     ]

@@ -9,11 +9,14 @@ import signal
 import socket
 import subprocess
 import sys
+from datetime import UTC, datetime
+from threading import Event
 
 import httpx
 import pytest
 
-from fairclock.cli.up import _seal
+from fairclock.cli.pipeline.passes import Passes
+from fairclock.cli.pipeline.sealing import SealStep
 from fairclock.errors import StoreUnreachable
 from tests.collectors.otlp_requests import good_span, request_of
 from tests.collectors.test_log_records import logs_of, record, state
@@ -141,12 +144,14 @@ class Sealing:
         pytest.param(0, [], id="nothing to seal is nothing to say"),
         pytest.param(
             StoreUnreachable("store", "nobody answers"),
-            ["sealing is tried again in 60 s: store: nobody answers"],
+            ["evaluator: seals failed, and the next pass tries again: store: nobody answers"],
             id="a store that is away is tried again",
         ),
     ],
 )
 def test_sealing(caplog, result, said):
     caplog.set_level(logging.INFO)
-    _seal(Sealing(result))
+    passes = Passes()
+    passes.add("seals", SealStep(lambda: Sealing(result)))
+    passes.run(datetime(2026, 10, 1, tzinfo=UTC), Event())
     assert [record.getMessage() for record in caplog.records] == said

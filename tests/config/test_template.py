@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from fairclock.cli.configuration import Configuration
 from fairclock.cli.init import command
+from fairclock.cli.overriding import overridden
 from fairclock.config import parse_configuration
 from fairclock.config.template import template
 from fairclock.errors import UsageError
@@ -42,6 +43,13 @@ def test_with_every_key_taken_in_it_is_a_configuration():
         getattr(given, section).model_fields_set == set(type(getattr(given, section)).model_fields)
         for section in Configuration.model_fields
     )
+
+
+def test_an_option_above_it_leaves_everything_else_as_it_was_read():
+    given = read(KEY.sub(r"\1\2", template(Configuration)))
+    over = overridden(given, {"spool__limit": "33 MiB"})
+    assert over.spool.limit == 33 << 20
+    assert over.model_copy(update={"spool": given.spool}) == given
 
 
 @pytest.mark.parametrize(("path", "field"), list(keys(Configuration)), ids=lambda each: str(each)[:40])

@@ -98,7 +98,6 @@ def test_what_is_accepted_and_not_evaluated_is_named():
     assert load_contract(BASIC).not_evaluated() == []
     assert load_contract(COMPLETE).not_evaluated() == [
         "objectives[12]",
-        "exclusions.cold_start",
         "quality.levels[1].credit",
         "credits",
         "prices",

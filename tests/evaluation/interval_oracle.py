@@ -129,7 +129,11 @@ def downtime(seen: list[Interval], clause: dict[str, Any], unread: str) -> dict[
         if len(row) >= clause.get("consecutive", 1):
             down |= set(row)
     # a row that is looked at from its middle is shorter, never longer: the union is that from its beginning
-    counted = [place for place, state in enumerate(states) if state != "void"]
+    counted = [
+        place
+        for place, state in enumerate(states)
+        if place in down or (state != "void" and (seen[place].read or unread == "bad"))
+    ]
     whole = sum(seen[place].time for place in counted)
     lost = sum(seen[place].time for place in down)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sla.grids import Grid, intersection
@@ -120,6 +120,61 @@ def test_what_an_interval_is(text, changes, expected):
 def test_so_many_in_a_row_are_down(states, consecutive, down):
     known = {letter: state for state, letter in LETTER.items()}
     assert down_intervals([known[each] for each in states], consecutive) == down
+
+
+def test_an_unread_bad_interval_in_too_short_a_row_does_not_stand_among_the_time_that_was_up():
+    clauses = rules(consecutive=2, min_requests=2, unread="void")
+    assert downtime(cells("5/5 5/5 0/5 0/5u"), clauses).available == Fraction(1, 3)
+    assert downtime(cells("5/5 5/5 0/5 5/5u"), clauses).available == Fraction(1, 3)
+    assert downtime(cells("5/5 5/5 5/5 5/5u"), clauses).available == 0
+
+
+@settings(max_examples=1000)
+@given(st.data())
+def test_a_good_request_turned_bad_never_raises_a_result(data):
+    minute = 60_000_000
+    before = data.draw(
+        st.lists(
+            st.builds(
+                lambda looked_at, counted, bad, is_read, failed: Seen(
+                    looked_at * minute,
+                    counted if looked_at else 0,
+                    min(bad, counted) if looked_at else 0,
+                    is_read,
+                    failed,
+                ),
+                st.sampled_from([0, 1, 1, 1]),
+                st.integers(0, 4),
+                st.integers(0, 4),
+                st.sampled_from([True, True, False]),
+                st.sampled_from([True, False, False, False]),
+            ),
+            max_size=12,
+        )
+    )
+    worse = [
+        each._replace(bad=data.draw(st.integers(each.bad, each.counted))) if each.counted else each
+        for each in before
+    ]
+    clauses = Rules(
+        bad_above=data.draw(st.sampled_from([None, Fraction(1, 20), Fraction(1, 2)])),
+        consecutive=data.draw(st.integers(1, 4)),
+        min_requests=data.draw(st.integers(0, 5)),
+        below_min=data.draw(st.sampled_from([None, "merge_next", "good", "bad", "void"])),
+        empty=data.draw(st.sampled_from(["good", "bad", "void"])),
+        unread=data.draw(st.sampled_from(["bad", "void"])),
+    )
+    for old, new in [
+        (downtime(before, clauses), downtime(worse, clauses)),
+        *(
+            (
+                mean_interval_error(before, empty=empty, unread=clauses.unread),
+                mean_interval_error(worse, empty=empty, unread=clauses.unread),
+            )
+            for empty in ("zero_error", "bad", "void")
+        ),
+    ]:
+        assert old.available is None or (new.available is not None and new.available <= old.available)
 
 
 def test_downtime_is_time_and_equality_meets():

@@ -98,7 +98,6 @@ def test_requests_in_the_window_leave_numerator_and_denominator_and_its_end_is_n
     assert listed["effect"] == {"requests": 2, "verdicts": []}
     assert (listed["state"], listed["retroactive"], listed["late"]) == ("accepted", True, False)
     assert listed["cap"]["granted_seconds"] == 7200.0
-    assert "exclusions.cold_start" in report["not_evaluated"]
     assert "exclusions.maintenance" not in report["not_evaluated"]
 
 

@@ -118,6 +118,22 @@ def test_the_watermark_stays_before_a_write_in_flight(books, tmp_path):
     assert books.store.watermark() > held
 
 
+def test_a_watermark_that_was_handed_out_stays_one(books):
+    connection, handed_out = books.store._connection, books.store.watermark()
+    dated = handed_out - timedelta(milliseconds=5)
+    connection.execute(  # a write's note is dated when it begins, and seen when it is done
+        Query(
+            sql="INSERT INTO write_log VALUES ({batch:UUID}, {at:DateTime64(6, 'UTC')}, 1)",
+            parameters={"batch": "00000000-0000-0000-0000-000000000001", "at": dated},
+        )
+    )
+    try:
+        assert books.store.checked_as_of(handed_out) == handed_out
+        assert books.store.watermark() == handed_out
+    finally:
+        connection.execute(Query(sql="TRUNCATE TABLE write_log"))
+
+
 def test_as_of_beyond_the_watermark_is_refused(store):
     with pytest.raises(UsageError, match="lies beyond what is committed"):
         store.checked_as_of(datetime(2100, 1, 1, tzinfo=UTC))

@@ -1,19 +1,25 @@
-"""Own the way of alert events from the store to the configured destinations, in a long-running command."""
+"""Own how alerts are made and carried in a long-running command: from slices into the store, and from there to people."""
 
 from __future__ import annotations
 
 import os
 import random
+import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from exporters.webhooks.configuration import WebhooksSection
     from exporters.webhooks.courier import Courier
+    from fairclock.cli.pipeline.parts import Pipeline
     from fairclock.cli.pipeline.store_link import StoreLink
+    from fairclock.store import Store
+    from sla.alerting.configuration import AlertsSection
+    from sla.alerting.engine import AlertEngine
+    from sla.slices import InForce
 
 
 @contextmanager
@@ -38,3 +44,43 @@ def carrying(webhooks: WebhooksSection, link: StoreLink) -> Iterator[Courier]:
         yield courier
     finally:
         courier.stop()
+
+
+def watching(
+    section: AlertsSection,
+    store: Callable[[], Store],
+    pipeline: Pipeline,
+    versions: Callable[[], Sequence[InForce] | None],
+) -> AlertEngine:
+    """Return the engine that alerts by the slices of `versions`, and wakes the pipeline's courier."""
+    from exporters.webhooks.store_outbox import StoreOutbox  # noqa: PLC0415 - only where there are contracts
+    from fairclock.store.incidents import open_incident  # noqa: PLC0415
+    from sla.alerting.engine import AlertEngine  # noqa: PLC0415
+
+    def incident(contract_id: str, objective: str, at: datetime) -> str | None:
+        opened = store()
+        return open_incident(opened, contract_id, objective, at=at, as_of=opened.watermark())
+
+    def told() -> None:
+        if pipeline.courier is not None:
+            pipeline.courier.wake()
+
+    return AlertEngine(
+        store=store,
+        outbox=StoreOutbox(store),
+        section=section,
+        versions=versions,
+        incident=incident,
+        quiet=lambda: is_quiet(pipeline),
+        told=told,
+    )
+
+
+def is_quiet(pipeline: Pipeline) -> bool:
+    """Return whether all logs are this process's own and read to their ends, so that no line is quiet time."""
+    if pipeline.tail is None or pipeline.syslog is not None or pipeline.received_frames:
+        return False
+    tail = pipeline.tail.statistics()
+    is_read = tail.files > 0 and not tail.missing and not tail.unread_bytes and not tail.paused
+    waiting = pipeline.spool.statistics(time.time_ns() // 1_000).frames_waiting
+    return is_read and pipeline.tail.is_alive and not waiting

@@ -52,7 +52,7 @@ class Pipeline:
     url: str | None = None
     received_frames: int = 0
     announcements: list[str] = field(default_factory=list)
-    sli_figures: Callable[[], Iterable[Figure]] | None = None
+    evaluator_figures: Callable[[], Iterable[Figure]] | None = None
     _newest: dict[tuple[str, str], datetime] | None = None
     _dead_letters: list[Figure] = field(default_factory=list)
     _store_read_at: float | None = None
@@ -119,8 +119,8 @@ class Pipeline:
                 self._read_store()
             yield from figures.writer_figures(statistics, newest=self._newest or {}, now=datetime.now(UTC))
             yield from self._dead_letters
-        if self.sli_figures is not None:
-            yield from self.sli_figures()
+        if self.evaluator_figures is not None:
+            yield from self.evaluator_figures()
 
     def _read_store(self) -> None:
         """Read again what only the store knows, now and then."""

@@ -9,6 +9,7 @@ from fairclock.documents.fonts import describe
 from sla.contracts import load_contract
 from sla.evaluation import evaluate
 from sla.reports import FORMATS, LANGUAGES, write_reports
+from sla.revisions import with_revision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,4 +63,5 @@ def report_traffic(
     report = evaluate(
         store, contract, month=f"{first:%Y-%m}", as_of=as_of, software_version=__version__, fonts=describe()
     )
+    report = with_revision(store, report)
     return tuple(write_reports(report, formats=FORMATS, languages=LANGUAGES, directory=workspace.reports))

@@ -1,0 +1,69 @@
+"""Own the rows about probes: only ever added, each under a stamp, read as of an instant; the first copy of an id holds."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fairclock.model import to_us
+from fairclock.model.probes import Probe, ProbeOutcome
+from fairclock.store.query import Query
+from fairclock.store.stamping import insert_stamped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairclock.model import Interval
+    from fairclock.store import Store
+
+_COLUMNS = tuple(field.name for field in fields(Probe))
+_ERROR_CHARACTERS = 500
+
+
+class Rows(Protocol):
+    """Whatever answers queries; `fairclock.store.Store` does."""
+
+    def rows(self, query: Query) -> Sequence[Sequence[Any]]:
+        """Return the rows of `query`."""
+
+
+def keep_probes(store: Store, probes: Sequence[Probe]) -> None:
+    """Add what is said of some probes; of a probe that is added again the first row holds."""
+    if probes:
+        insert_stamped(store, "probe_requests", _COLUMNS, [_row(each) for each in probes])
+
+
+def probes_as_of(store: Rows, window: Interval, as_of: datetime) -> list[Probe]:
+    """Return the probes that were to be sent in `window`, as they were known at `as_of`, in time order."""
+    found = store.rows(
+        Query(
+            sql=f"SELECT {', '.join(_COLUMNS)} FROM (SELECT * FROM probe_requests"
+            " WHERE intended_at >= fromUnixTimestamp64Micro({probes_from:Int64}, 'UTC')"
+            " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
+            " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
+            " ORDER BY stored_at LIMIT 1 BY id) ORDER BY intended_at, id",
+            parameters={
+                "probes_from": to_us(window.start),
+                "probes_to": to_us(window.end),
+                "probes_known": to_us(as_of),
+            },
+        )
+    )
+    return [_probe(row) for row in found]
+
+
+def _row(probe: Probe) -> tuple[object, ...]:
+    said = {name: getattr(probe, name) for name in _COLUMNS}
+    said["outcome"] = probe.outcome.value
+    said["stream"] = int(probe.stream)
+    said["error"] = probe.error[:_ERROR_CHARACTERS]
+    return tuple(value.astimezone(UTC) if isinstance(value, datetime) else value for value in said.values())
+
+
+def _probe(row: Sequence[Any]) -> Probe:
+    said = dict(zip(_COLUMNS, row, strict=True))
+    sent_at = said["sent_at"]
+    if sent_at is not None and sent_at.tzinfo is None:
+        said["sent_at"] = sent_at.replace(tzinfo=UTC)
+    return Probe(**{**said, "outcome": ProbeOutcome(said["outcome"]), "stream": bool(said["stream"])})

@@ -1,0 +1,282 @@
+"""Own the section ``sla.alerts`` of the configuration: which rules watch, and by which thresholds."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from fairclock.config import Seconds, Section, refuse
+from fairclock.model import Clock  # noqa: TC001 - pydantic reads it when the program runs
+
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_SHORTEST_WINDOW_SECONDS = 720.0
+
+
+def _share(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return value
+    match = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise refuse("is no share", "write 80%")
+    return Fraction(match[1]) / 100
+
+
+Share = Annotated[Fraction, BeforeValidator(_share)]
+"""A share, written ``80%``."""
+
+SeverityName = Literal["critical", "warning", "info"]
+
+
+class BurnRuleSection(Section):
+    """One rule on the pace of a budget."""
+
+    name: str
+    """What it is called in alerts and silences."""
+
+    window: Seconds
+    """The long window; the short one is a twelfth of it."""
+
+    part: Share
+    """Which part of the period's budget is gone after such a window."""
+
+    severity: SeverityName = "critical"
+    """How soon somebody has to look."""
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        return named(name)
+
+    @field_validator("window")
+    @classmethod
+    def _has_whole_minutes(cls, seconds: float) -> float:
+        if seconds < _SHORTEST_WINDOW_SECONDS:
+            raise refuse(
+                "is too short: a twelfth of it has to be a minute, in which requests are counted",
+                "write 12min or more",
+            )
+        return seconds
+
+
+class BurnSection(Section):
+    """A budget that is being used up too fast, in a long window and still in a short one."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    rules: tuple[BurnRuleSection, ...] = Field(
+        default=(),
+        examples=[[{"name": "burn-1h", "window": "1h", "part": "2%", "severity": "critical"}]],
+    )
+    """Rules in place of the usual three: 2 % of the budget in 1 h, 5 % in 6 h, 12 % in 3 days."""
+
+    min_requests: int = Field(default=20, ge=1)
+    """Fewer requests in the long window wake nobody."""
+
+    min_bad: int = Field(default=5, ge=1)
+    """Nor do fewer bad ones."""
+
+
+class PaceSection(Section):
+    """A budget that is used up faster than it comes, over a day."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    above: Share = Field(default="200%", validate_default=True)
+    """Above how much of the pace that the contract allows."""
+
+    window: Seconds = Field(default="24h", validate_default=True)
+    """Over which time."""
+
+    min_requests: int = Field(default=100, ge=1)
+    """Fewer requests say nothing."""
+
+    severity: SeverityName = "warning"
+    """How soon somebody has to look."""
+
+
+class QueueShareSection(Section):
+    """Waiting that makes up too much of the answers' time."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    above: Share = Field(default="50%", validate_default=True)
+    """Above which share of the whole time."""
+
+    window: Seconds = Field(default="15min", validate_default=True)
+    """Over which time."""
+
+    hold: Seconds = Field(default="2min", validate_default=True)
+    """For how long it has to be so before it fires."""
+
+    min_requests: int = Field(default=20, ge=1)
+    """Fewer requests say nothing."""
+
+    severity: SeverityName = "warning"
+    """How soon somebody has to look."""
+
+
+class KvCacheSection(Section):
+    """An engine's KV cache that is nearly full."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    above: Share = Field(default="80%", validate_default=True)
+    """Above which level."""
+
+    hold: Seconds = Field(default="1min", validate_default=True)
+    """For how long it has to be so before it fires."""
+
+    severity: SeverityName = "warning"
+    """How soon somebody has to look."""
+
+
+class LatencyThreshold(Section):
+    """A threshold of one's own, which no contract need promise."""
+
+    name: str
+    """What it is called in alerts and silences."""
+
+    clock: Clock
+    """By which clock."""
+
+    percentile: int = Field(ge=1, le=99)
+    """Which percentile."""
+
+    above: Seconds
+    """Above how much."""
+
+    during: str | None = None
+    """In which named period of the contract's calendar; "not peak" is its complement."""
+
+    contracts: tuple[str, ...] = ("*",)
+    """Of which contracts; names may hold * and ?."""
+
+    severity: SeverityName = "warning"
+    """How soon somebody has to look."""
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_name(cls, name: str) -> str:
+        return named(name)
+
+
+class LatencySection(Section):
+    """Latency above a threshold in a period of the day."""
+
+    enabled: bool = True
+    """Whether it watches the objectives that a contract promises for a named period."""
+
+    window: Seconds = Field(default="15min", validate_default=True)
+    """Over which time, within the period."""
+
+    min_requests: int = Field(default=20, ge=1)
+    """Fewer requests say nothing."""
+
+    severity: SeverityName = "warning"
+    """How soon somebody has to look."""
+
+    thresholds: tuple[LatencyThreshold, ...] = Field(
+        default=(),
+        examples=[[{"name": "peak-ttft", "clock": "time_to_first_token", "percentile": 95, "above": "1s", "during": "peak"}]],
+    )  # fmt: skip
+    """Thresholds beside those of the contracts."""
+
+
+class GapSection(Section):
+    """Time that nobody read through, and that nothing explains."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    longest: Seconds = Field(default="10min", validate_default=True)
+    """How long a gap may be."""
+
+    window: Seconds = Field(default="1h", validate_default=True)
+    """How far back a gap is looked for."""
+
+    severity: SeverityName = "critical"
+    """How soon somebody has to look."""
+
+
+class SourcesSection(Section):
+    """Sources that fell silent, or contradict themselves."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    silent_after: Seconds = Field(default="10min", validate_default=True)
+    """After how long without a word a source is silent."""
+
+    forget_after: Seconds = Field(default="24h", validate_default=True)
+    """After how long it is taken to be gone for good."""
+
+    severity: SeverityName = "warning"
+    """How soon somebody has to look."""
+
+
+class ProbesSection(Section):
+    """Probes that fail where no request was logged: an outage that silences the gateway."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    min_failed: int = Field(default=2, ge=1)
+    """How many in a row have to fail."""
+
+    severity: SeverityName = "critical"
+    """How soon somebody has to look."""
+
+
+class AlertsSection(Section):
+    """What is watched; docs/alerts.md says what to do when it fires."""
+
+    enabled: bool = True
+    """Whether alerts are made at all."""
+
+    keep: Seconds = Field(default="1min", validate_default=True)
+    """For how long an alert's condition has to have ended before it is resolved."""
+
+    coverage_floor: Share = Field(default="90%", validate_default=True)
+    """What share of a window has to be read through to say that all is well; below, alerts are frozen."""
+
+    burn: BurnSection = BurnSection()
+    pace: PaceSection = PaceSection()
+    queue_share: QueueShareSection = QueueShareSection()
+    kv_cache: KvCacheSection = KvCacheSection()
+    latency: LatencySection = LatencySection()
+    gap: GapSection = GapSection()
+    sources: SourcesSection = SourcesSection()
+    probes: ProbesSection = ProbesSection()
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> AlertsSection:
+        names = [*(each.name for each in self.burn.rules), *(each.name for each in self.latency.thresholds)]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise refuse(f"two rules are called {twice}", "give each a name of its own")
+        return self
+
+
+def named(name: str) -> str:
+    """Return the name of a rule of one's own; refuse what is none, or taken."""
+    if not _NAME.fullmatch(name):
+        raise refuse("is no name", "write up to 40 small letters, digits and dashes")
+    if name in TAKEN:
+        raise refuse("is the name of a rule that is there", "choose another")
+    return name
+
+
+TAKEN = frozenset(
+    {
+        "budget-pace", "kv-cache", "latency-in-period", "measurement-gap", "probes-failed", "queue-share",
+        "source-silent", "source-suspect",
+    }
+)  # fmt: skip
+"""The rules that are always called so."""
