@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairclock.model import Interval
+from fairclock.model.length_classes import cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,18 +60,22 @@ class BudgetCondition:
 def ceiling_conditions(
     ceilings: Iterable[Ceiling], costs: Mapping[str, tuple[int, Fraction]]
 ) -> list[CeilingCondition]:
-    """Return a condition for each ceiling with calls; `costs` are (requests, amount) by length class."""
-    return [
-        CeilingCondition(
-            length_class=each.length_class,
-            requests=requests,
-            per_call=amount / requests,
-            ceiling=Fraction(each.per_call),
-        )
-        for each in ceilings
-        for requests, amount in (costs.get(each.length_class, (0, Fraction(0))),)
-        if requests
-    ]
+    """Return a condition for each ceiling with calls; `costs` are (requests, amount) by the narrowest length class."""
+    found = []
+    for each in ceilings:
+        parts = [costs[cell] for cell in cells_of(each.length_class) if cell in costs]
+        requests = sum(count for count, _ in parts)
+        if requests:
+            amount = sum((amount for _, amount in parts), Fraction(0))
+            found.append(
+                CeilingCondition(
+                    length_class=each.length_class,
+                    requests=requests,
+                    per_call=amount / requests,
+                    ceiling=Fraction(each.per_call),
+                )
+            )
+    return found
 
 
 def budget_conditions(

@@ -11,7 +11,6 @@ from pydantic import Field, field_validator, model_validator
 
 from billing.cost_book.machines import ALWAYS_FROM_US, ALWAYS_TO_US, EngineMachine, overlapping
 from billing.cost_book.settings import CostBookSettings, Division
-from billing.usage.length_classes import LENGTH_CLASSES, LengthClass
 from fairclock.config import Section, refuse
 from fairclock.model import to_us
 
@@ -104,11 +103,6 @@ class GpuTimeSection(Section):
     )
     """The engines' machines; an engine that is not here is known by what the plugin inside it says."""
 
-    length_classes: dict[str, int] = Field(
-        default={}, examples=[{each.name: each.from_tokens for each in LENGTH_CLASSES}]
-    )
-    """From how many prompt tokens on a request is of which class (else short, medium from 512, long from 2048)."""
-
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
         if (both := overlapping(each.machine_known() for each in self.engines)) is not None:
@@ -118,11 +112,6 @@ class GpuTimeSection(Section):
                 raise refuse(f"ends the machine of {each.engine} before it begins", "correct since and until")
         if self.division == "per_slot" and any(each.max_num_seqs is None for each in self.engines):
             raise refuse("divides by slots without all engines' max_num_seqs", "write max_num_seqs: 256")
-        edges = sorted(self.length_classes.values())
-        if edges and (edges[0] != 0 or len(set(edges)) != len(edges)):
-            raise refuse(
-                "has length classes that do not begin at 0 or begin twice", "write {short: 0, long: 2048}"
-            )
         return self
 
     def settings(self) -> CostBookSettings:
@@ -134,12 +123,4 @@ class GpuTimeSection(Section):
             ceiling_seconds=None if ceiling is None else Fraction(ceiling),
             owns_left=self.left_requests_own_time,
             probe_tenants=frozenset(self.probe_tenants),
-            length_classes=self.classes(),
         )
-
-    def classes(self) -> tuple[LengthClass, ...]:
-        """Return the length classes, from the shortest."""
-        if not self.length_classes:
-            return LENGTH_CLASSES
-        ordered = sorted(self.length_classes.items(), key=lambda each: each[1])
-        return tuple(LengthClass(name=name, from_tokens=least) for name, least in ordered)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from billing.cost_book.machines import overlapping
-from billing.usage.length_classes import LENGTH_CLASSES, LengthClass
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -29,7 +28,6 @@ class CostBookSettings:
     ceiling_seconds: Fraction | None = None
     owns_left: bool = False
     probe_tenants: frozenset[str] = frozenset()
-    length_classes: tuple[LengthClass, ...] = LENGTH_CLASSES
 
     def __post_init__(self) -> None:
         """Refuse two machines of one engine at one time."""

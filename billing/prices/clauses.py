@@ -183,7 +183,7 @@ class Tax(Clause):
 class Ceiling(Clause):
     """What a call of a length class may cost on average; above it a condition is raised."""
 
-    length_class: Text
+    length_class: Literal["short", "medium", "long", "long_context"]
     per_call: PositiveNumber
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from billing.cost_book.reading import machines_known, sweep_of
 from billing.usage.groups import RequestUsage, Treatment, Usage
 from fairclock.model import from_us
+from fairclock.model.length_classes import CELLS
 from fairclock.store.engine_timelines import days
 from fairclock.store.usage import Grouping, request_usage, usage_groups, usage_window
 
@@ -43,7 +44,7 @@ def _read_day(
     ran_in = usage_window(store, window, as_of)
     machines = machines_known(store, ran_in, as_of, settings)
     grouping = Grouping(
-        classes=tuple((each.name, each.from_tokens) for each in settings.length_classes),
+        classes=CELLS,
         lane_machines=tuple(each.machine for each in machines),
         upstream_machines=tuple(
             {address: each.machine for each in machines for address in each.upstreams}.items()

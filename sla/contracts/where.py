@@ -9,14 +9,12 @@ from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, Wi
 
 from fairclock.clauses.clause import Clause
 from fairclock.clauses.fields import Count, Flag, Text, refuse
+from fairclock.model.length_classes import LENGTH_CLASSES
 
-LENGTH_CLASSES: dict[str, dict[str, str]] = {
-    "short": {"below": "512"},
-    "medium": {"at_least": "512", "at_most": "2048"},
-    "long": {"above": "2048"},
-    "long_context": {"above": "16000"},
+_RANGES: dict[str, dict[str, str]] = {
+    each.name: {edge: str(tokens) for edge, tokens in each.edges.items()} for each in LENGTH_CLASSES
 }
-"""The ready ranges of tokens that a contract may call by name."""
+"""The ready ranges of tokens that a contract may call by name, as a contract writes them."""
 PERIOD_NAME = re.compile(r"[^\W\d][\w-]{0,62}")
 RESERVED_PERIOD_NAMES = frozenset({"not", "workdays", "always", "none"})
 _DURING = re.compile(rf"(not\s+)?({PERIOD_NAME.pattern})")
@@ -43,7 +41,7 @@ class TokenRange(Clause):
 
 
 def _range(value: Any) -> Any:
-    return LENGTH_CLASSES.get(value, value) if isinstance(value, str) else value
+    return _RANGES.get(value, value) if isinstance(value, str) else value
 
 
 def _texts(value: Any) -> Any:

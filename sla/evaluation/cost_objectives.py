@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from billing.ledger.views import table
 from billing.usage import Treatment
-from billing.usage.length_classes import LENGTH_CLASSES
+from fairclock.model.length_classes import CELLS, cells_within
 from sla.verdicts import Judgement, Reason, Verdict, by_count, under_floor
 
 if TYPE_CHECKING:
@@ -105,25 +105,14 @@ def _is_too_fine(where: Where) -> bool:
     )
 
 
-def _classes(wanted: TokenRange | None) -> set[str] | None:
-    """Return the length classes that a range of prompt tokens consists of, all where there is none; None where it cuts one."""
+def _classes(wanted: TokenRange | None) -> frozenset[str] | None:
+    """Return the cells that a range of prompt tokens consists of, all where there is none; None where it cuts one."""
     if wanted is None:
-        return {"", *(each.name for each in LENGTH_CLASSES)}
-    found = set()
-    edges = [each.from_tokens for each in LENGTH_CLASSES]
-    for each, following in zip(LENGTH_CLASSES, [*edges[1:], None], strict=True):
-        last = None if following is None else following - 1
-        low, high = wanted.lowest, wanted.highest
-        is_inside = each.from_tokens >= low and (high is None or (last is not None and last <= high))
-        is_outside = (last is not None and last < low) or (high is not None and each.from_tokens > high)
-        if is_inside:
-            found.add(each.name)
-        elif not is_outside:
-            return None
-    return found
+        return frozenset({"", *(name for name, _ in CELLS)})
+    return cells_within(wanted.lowest, wanted.highest)
 
 
-def _is_meant(contract: Contract, where: Where, classes: set[str], row: Row) -> bool:
+def _is_meant(contract: Contract, where: Where, classes: frozenset[str], row: Row) -> bool:
     model, length_class, mode, treatment = row.keys
     if treatment == Treatment.PROBE or (not model and not length_class and not mode and not row.requests):
         return treatment != Treatment.PROBE and not where.given and not contract.scope.models

@@ -27,6 +27,17 @@ def test_a_ceiling(requests, amount, broken):
     assert (condition.length_class, condition.is_broken) == ("short", broken)
 
 
+def test_long_context_counts_for_the_ceiling_of_long_prompts():
+    (condition,) = ceiling_conditions(
+        BOOK.ceilings, {"long": (1, Fraction("0.001")), "long_context": (1, Fraction("0.009"))}
+    )
+    assert (condition.length_class, condition.per_call, condition.is_broken) == (
+        "long",
+        Fraction("0.005"),
+        True,
+    )
+
+
 def test_a_class_without_calls_has_no_condition():
     assert ceiling_conditions(BOOK.ceilings, {"short": (0, Fraction(0))}) == []
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 import pytest
 
 from billing.cost_book.configuration import GpuTimeSection
-from billing.usage.length_classes import LengthClass
 from fairclock.config import parse_configuration
 from fairclock.errors import ConfigurationError
 
@@ -30,15 +29,6 @@ def test_engines_and_their_machines_are_read():
     assert settings.probe_tenants == {"p"}
 
 
-def test_length_classes_come_from_the_shortest_on():
-    section = read("length_classes: {long: 1000, short: 0}")
-    assert section.classes() == (
-        LengthClass(name="short", from_tokens=0),
-        LengthClass(name="long", from_tokens=1000),
-    )
-    assert [each.from_tokens for each in read("").classes()] == [0, 512, 2048]
-
-
 REFUSED = {
     "two machines at one time": ("engines: [{engine: a}, {engine: a, gpus: 2}]", "gives a two machines at one time"),
     "a fraction of nothing": ("engines: [{engine: a, gpus: 1/0}]", "is not a number of GPUs"),
@@ -46,7 +36,6 @@ REFUSED = {
     "slots that nobody knows": ("{division: per_slot, engines: [{engine: a}]}", "without all engines' max_num_seqs"),
     "an instant without a zone": ("engines: [{engine: a, since: 2026-10-01T00:00:00}]", "has no zone"),
     "an end before the beginning": ("engines: [{engine: a, since: 2026-10-01T00:00:00Z, until: 2026-09-01T00:00:00Z}]", "ends the machine of a before it begins"),
-    "classes that begin above 0": ("length_classes: {long: 9}", "do not begin at 0"),
     "a division that there is not": ("division: fair", "division"),
 }  # fmt: skip
 

@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 
 from billing.usage import Treatment
-from billing.usage.length_classes import LengthClass
 from billing.usage.reading import read_request_usage, read_usage
+from fairclock.model.length_classes import LENGTH_CLASSES
+from sla.contracts.where import Where
 from tests.cost_book.traffic import HOUR, SECOND, engine, feed, gateway, good_machine, good_settings, hours
 
 
@@ -146,10 +147,21 @@ def test_a_price_that_changes_cuts_by_when_a_request_was_received(store):
     assert before.gpu_picoseconds + after.gpu_picoseconds == whole.gpu_picoseconds
 
 
-def test_length_classes_can_be_others(store):
-    feed(store, [gateway(10, 5, 1)])
-    classes = (LengthClass(name="tiny", from_tokens=0), LengthClass(name="huge", from_tokens=100))
-    assert usage(store, settings=good_settings(length_classes=classes))[0].length_class == "huge"
+@pytest.mark.parametrize(
+    ("prompt", "length_class"),
+    [(0, "short"), (511, "short"), (512, "medium"), (2048, "medium"), (2049, "long"), (16000, "long"), (16001, "long_context")],
+)  # fmt: skip
+def test_prompts_are_classed_as_contracts_class_them(store, prompt, length_class):
+    feed(store, [gateway(10, 5, 1, prompt_tokens=str(prompt))], [])
+    (group,) = usage(store)
+    assert group.length_class == length_class
+    promised = {each.name: Where(prompt_tokens=each.name).prompt_tokens for each in LENGTH_CLASSES}
+    holds = {
+        name
+        for name, range_ in promised.items()
+        if range_.lowest <= prompt and (range_.highest is None or prompt <= range_.highest)
+    }
+    assert holds == {each.name for each in LENGTH_CLASSES if length_class in each.cells}
 
 
 def test_all_time_of_a_request_is_its_hours_even_what_it_ran_in_the_next(store):
