@@ -32,13 +32,17 @@ _ZERO = Fraction(0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Whose statement of which month; what is owed from before, and in which other currency it is shown too."""
+    """Whose statement of which month; what is owed from before, and in which other currency it is shown too.
+
+    simulated: it is about no real service, and says so.
+    """
 
     tenant: str
     month: str
     opening_balance: Fraction = _ZERO
     also_in: str | None = None
     software_version: str = field(default="")
+    simulated: bool = False
 
 
 def tenants_of(store: Store, books: Books, month: str) -> list[str]:
@@ -79,6 +83,7 @@ def statement_of(store: Store, books: Books, book: PriceBook, asked: Asked) -> d
         opening_balance=asked.opening_balance,
         exchange_to=asked.also_in,
         numbers=_numbers(store, books, asked.tenant),
+        simulated=asked.simulated,
     )
     made = statement(
         statement_data(

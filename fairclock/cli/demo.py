@@ -87,7 +87,8 @@ def command(
     workspace = prepare_workspace(out or Path("demo-out"))
     stopwatch = Stopwatch(clock=time.perf_counter, announce=tell)
     summary = summary_json(
-        demonstrate(workspace=workspace, simulation=simulation, stopwatch=stopwatch), workspace
+        demonstrate(workspace=workspace, simulation=simulation, stopwatch=stopwatch, now=datetime.now(UTC)),
+        workspace,
     )
     if as_json:
         click.echo(json.dumps(summary, ensure_ascii=False, indent=2))

@@ -18,8 +18,10 @@ from fairclock.demo.scenario import TRACE_RULES, incidents, pools, trace_pools
 from fairclock.demo.spans import engine_lines
 from fairclock.demo.tenants import TENANTS
 from fairclock.demo.trace import recorded_traffic
+from fairclock.demo.upstreams import addresses
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from fairclock.demo.gateway import Run
@@ -36,6 +38,8 @@ class Simulated:
     gateway_files: tuple[Path, ...]
     engine_files: tuple[Path, ...]
     contracts: tuple[Path, ...]
+    engines: Mapping[str, str]
+    """Their addresses at the gateway, by name."""
 
 
 def simulate(*, out: Path, month: str, requests: int, seed: int) -> Simulated:
@@ -74,4 +78,5 @@ def _write(run: Run, *, month: Month, out: Path, seed: int, contracts: tuple[str
         gateway_files=write_daily(gateway_lines(run, ids, random), name="gateway", month=month, folder=raw),
         engine_files=write_daily(engine_lines(run, ids, random), name="engine", month=month, folder=raw),
         contracts=write_contracts(contracts, month=month, folder=out / "contracts"),
+        engines=dict(zip(run.replicas, addresses(run), strict=True)),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from collectors.gateway.files import ingest_gateway_files
 from collectors.otlp.files import ingest_otlp_files
 from fairclock import __version__
+from fairclock.demo.billing import bill, write_billing, write_invoices
 from fairclock.documents.fonts import describe
 from fairclock.store import IngestCounts, open_store
 from sla.contracts import load_contract
@@ -18,8 +19,10 @@ from sla.revisions import with_revision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
     from pathlib import Path
 
+    from fairclock.demo.billing import Billed
     from fairclock.demo.simulate import Simulated
     from fairclock.demo.workspace import Workspace
     from fairclock.store import Store
@@ -45,6 +48,8 @@ class Demonstration:
     hours_sealed: int
     reports: tuple[dict[str, Any], ...]  # report.json of each contract
     files: tuple[Path, ...]
+    billed: Billed
+    invoices: tuple[Path, ...]
     stages: tuple[Stage, ...]
 
 
@@ -66,9 +71,16 @@ class Stopwatch:
 
 
 def demonstrate(
-    *, workspace: Workspace, simulation: Callable[[Path], Simulated], stopwatch: Stopwatch
+    *,
+    workspace: Workspace,
+    simulation: Callable[[Path], Simulated],
+    stopwatch: Stopwatch,
+    now: datetime,
 ) -> Demonstration:
-    """Let `simulation` write its logs, and take them through collectors, store, evaluation and reports."""
+    """Let `simulation` write its logs, and take them through collectors, store, evaluation, ledger and reports.
+
+    A month that is over by `now` is closed for good.
+    """
     with stopwatch.stage("simulate"):
         simulated = simulation(workspace.root)
     with open_store(f"chdb://{workspace.store}") as store:
@@ -93,6 +105,14 @@ def demonstrate(
             hours = store.seal()
         with stopwatch.stage("evaluate"):
             reports = [_evaluated(store, path, simulated.month.name) for path in simulated.contracts]
+        with stopwatch.stage("rate, close and verify"):
+            prices = write_billing(
+                month=simulated.month,
+                engines=simulated.engines,
+                folder=workspace.billing,
+                store=workspace.store,
+            )
+            billed = bill(store, prices=prices, month=simulated.month, engines=simulated.engines, now=now)
     with stopwatch.stage("write reports"):
         files = [
             path
@@ -101,6 +121,8 @@ def demonstrate(
                 report, formats=FORMATS, languages=LANGUAGES, directory=workspace.reports
             )
         ]
+    with stopwatch.stage("write invoices"):
+        invoices = write_invoices(billed.statements, workspace.invoices)
     return Demonstration(
         simulated=simulated,
         gateway=gateway,
@@ -108,6 +130,8 @@ def demonstrate(
         hours_sealed=hours,
         reports=tuple(reports),
         files=tuple(files),
+        billed=billed,
+        invoices=tuple(invoices),
         stages=tuple(stopwatch.stages),
     )
 

@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from fairclock.demo.ledger_summary import ledger_json, ledger_table
 from fairclock.documents.numbers import exact, places_beside, rounded
 from fairclock.model import Clock
 
@@ -47,6 +48,8 @@ def summary_json(demonstration: Demonstration, workspace: Workspace) -> dict[str
         "seconds": round(sum(stage.seconds for stage in demonstration.stages), 3),
         "out": str(workspace.root),
         "reports": [str(path) for path in demonstration.files],
+        "ledger": ledger_json(demonstration.billed),
+        "invoices": [str(path) for path in demonstration.invoices],
     }
 
 
@@ -60,13 +63,18 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
     for tenant in summary["tenants"]:
         if (point := _point(tenant)) is not None:
             console.print(point)
+    console.print(ledger_table(summary["ledger"]))
     stages = " · ".join(f"{each['name']} {each['seconds']:.1f} s" for each in summary["stages"])
     console.print(f"\n[dim]{stages} · together {summary['seconds']:.1f} s[/]\n", highlight=False)
     console.print("Reports, as PDF, HTML, JSON and CSV (.zh: Chinese):")
     for path in summary["reports"]:
         if path.endswith(".pdf"):
             console.print(Text("  " + path), soft_wrap=True)
-    console.print(Text(f"Logs, contracts and store: {summary['out']}"), soft_wrap=True)
+    console.print("Statements of charges, as PDF, HTML, JSON and CSV (.zh: Chinese):")
+    for path in summary["invoices"]:
+        if path.endswith("-invoice.pdf"):
+            console.print(Text("  " + path), soft_wrap=True)
+    console.print(Text(f"Logs, contracts, prices and store: {summary['out']}"), soft_wrap=True)
 
 
 def _percentiles(tenants: Sequence[Mapping[str, Any]]) -> Table:

@@ -28,18 +28,22 @@ _NONE = ",".join(
 )
 
 
+def addresses(run: Run) -> list[str]:
+    """Return the address of each of the run's engines, as the gateway logs it."""
+    models = sorted(set(run.models))
+    return [
+        f"10.20.{1 + models.index(model)}.{11 + run.models[:number].count(model)}:8000"
+        for number, model in enumerate(run.models)
+    ]
+
+
 class Upstreams:
     """The five upstream fields of a run's requests."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._course = run.course
-        addresses = []
-        models = sorted(set(run.models))
-        for number, model in enumerate(run.models):
-            host = 11 + run.models[:number].count(model)
-            addresses.append(f"10.20.{1 + models.index(model)}.{host}:8000")
-        self._addresses = addresses
+        self._addresses = addresses(run)
         self._connect_seconds = (run.traffic.path.inlet / 2).tolist()
         self._stream = run.traffic.stream.tolist()
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MARKER = ".fairclock-demo"
-_MARK = "Written by `fairclock demo`, which may replace the folders raw, contracts, store and reports here.\n"
+_MARK = "Written by `fairclock demo`, which may replace the folders raw, contracts, store, reports, billing\nand invoices here.\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,16 @@ class Workspace:
         """Return where the reports are."""
         return self.root / "reports"
 
+    @property
+    def billing(self) -> Path:
+        """Return where the price book and the configuration for the ledger are."""
+        return self.root / "billing"
+
+    @property
+    def invoices(self) -> Path:
+        """Return where the statements of charges are."""
+        return self.root / "invoices"
+
 
 def prepare_workspace(out: Path) -> Workspace:
     """Return an empty workspace at `out`; an earlier demonstration there is replaced, anything else refused.
@@ -61,12 +71,12 @@ def prepare_workspace(out: Path) -> Workspace:
         workspace = Workspace(root=out.resolve())
         out.mkdir(parents=True, exist_ok=True)
         (out / MARKER).write_text(_MARK, encoding="utf-8")
-        for folder in (workspace.raw, workspace.contracts, workspace.store, workspace.reports):
+        made = (workspace.raw, workspace.contracts, workspace.reports, workspace.billing, workspace.invoices)
+        for folder in (workspace.store, *made):
             if folder.exists():
                 shutil.rmtree(folder)
-        workspace.raw.mkdir()
-        workspace.contracts.mkdir()
-        workspace.reports.mkdir()
+        for folder in made:
+            folder.mkdir()
     except OSError as error:
         raise UsageError(
             where, "cannot be written", found=error.strerror or str(error), remedy="name another folder"
