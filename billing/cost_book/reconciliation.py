@@ -40,7 +40,8 @@ class Reconciled:
 
     counted: the increase of the engine's counter, None where no reading tells. requests: what engine rows say that belong to
     requests. nobodys: what rows say that belong to none, impossible ones among them. left: what the gateway logged of requests
-    that left no row. at_least, at_most: what the counter can have counted in the hour, at_most None without a bound.
+    that left no row. copied: what the responses' own usage says beyond the engine rows of the same requests; it explains nothing,
+    and should be 0 but for tries that were repeated. at_least, at_most: what the counter can have counted in the hour, at_most None without a bound.
     """
 
     engine: str
@@ -52,6 +53,7 @@ class Reconciled:
     requests: int
     nobodys: int
     left: int
+    copied: int = 0
 
     @property
     def known(self) -> int:

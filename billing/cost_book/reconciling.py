@@ -10,8 +10,8 @@ from billing.cost_book.reading import machines_known, sweep_of
 from billing.cost_book.reconciliation import COUNTERS, Quantity, Reconciled, counted
 from fairclock.model import Interval, from_us
 from fairclock.store.engine_series import points_of, values_query
-from fairclock.store.engine_sums import owned_tokens, reported_tokens
-from fairclock.store.engine_timelines import hour_edges, timeline
+from fairclock.store.engine_sums import copied_tokens, owned_tokens, reported_tokens
+from fairclock.store.engine_timelines import days, earliest_us, hour_edges, timeline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,17 +23,24 @@ if TYPE_CHECKING:
     from fairclock.store import Store
 
 _READINGS_AROUND = timedelta(minutes=10)
+_REQUESTS_AROUND = timedelta(minutes=30)
 _QUANTITIES = tuple(Quantity)
 
 
 def reconcile(
     store: Store, window: Interval, as_of: datetime, settings: CostBookSettings
 ) -> list[Reconciled]:
-    """Return every quantity of every engine in every whole hour that `window` touches, as known at `as_of`.
+    """Return every quantity of every engine in every whole hour that `window` touches, as known at `as_of`, day after day.
 
     Engines that are configured, that told of their start, or that reported sequences. An engine's counters are those of the
     scraped address that the configuration names, else that is called as the engine is.
     """
+    return [each for day in days(window) for each in _reconcile_day(store, day, as_of, settings)]
+
+
+def _reconcile_day(
+    store: Store, window: Interval, as_of: datetime, settings: CostBookSettings
+) -> list[Reconciled]:
     edges = hour_edges(window)
     whole = Interval(start=from_us(edges[0]), end=from_us(edges[-1]))
     machines = machines_known(store, whole, as_of, settings)
@@ -44,6 +51,11 @@ def reconcile(
     with timeline(store, whole, as_of, sweep_of(machines, settings, whole)) as ran:
         owned = {
             (str(row[0]), int(row[1]), bool(row[2])): row[3:] for row in store.rows(owned_tokens(ran, whole))
+        }
+        first = from_us(earliest_us(store, whole, as_of)) - _REQUESTS_AROUND
+        joined = store.requests_as_of(Interval(start=first, end=whole.end + _REQUESTS_AROUND), as_of)
+        copied = {
+            (str(row[0]), int(row[1])): row[2:] for row in store.rows(copied_tokens(ran, joined, whole))
         }
     engines = sorted({*targets, *(engine for engine, _ in reported)})
     increases = _increases(store, whole, as_of, edges)
@@ -56,6 +68,7 @@ def reconcile(
             said=int(reported.get((engine, at_us), nothing)[place]),
             requests=int(owned.get((engine, at_us, False), nothing)[place]),
             left=int(owned.get((engine, at_us, True), nothing)[place]),
+            copied=int((*copied.get((engine, at_us), (0, 0, 0)), 0)[place]),
             increase=increases.get((targets.get(engine, engine), quantity), {}).get(at_us),
         )
         for engine in engines
@@ -72,6 +85,7 @@ def _line(
     said: int,
     requests: int,
     left: int,
+    copied: int,
     increase: Increase | None,
 ) -> Reconciled:
     read = increase is not None and increase.counted is not None
@@ -85,6 +99,7 @@ def _line(
         requests=requests,
         nobodys=said - requests,
         left=left,
+        copied=copied,
     )
 
 

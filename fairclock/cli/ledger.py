@@ -118,6 +118,18 @@ def rate(
     is_flag=True,
     help="What the machines' time costs instead, idle time too (needs one --month and the price book).",
 )
+@click.option(
+    "--reconcile",
+    "is_reconciled",
+    is_flag=True,
+    help="What engines counted beside what is known of requests, by hour, and the unexplained rest (needs one --month).",
+)
+@click.option(
+    "--limits",
+    "is_limits",
+    is_flag=True,
+    help="Ceilings per call and budgets with their forecast instead (needs one --month and the price book).",
+)
 @PRICES
 @AS_OF
 @JSON
@@ -128,6 +140,8 @@ def show(
     tenants: tuple[str, ...],
     by: tuple[str, ...],
     is_cost_book: bool,
+    is_reconciled: bool,
+    is_limits: bool,
     prices: Path | None,
     as_of: str | None,
     as_json: bool,
@@ -143,8 +157,11 @@ def show(
     from fairclock.store import open_store  # noqa: PLC0415
     from fairclock.store.ledger import EntryChoice  # noqa: PLC0415
 
-    if is_cost_book:
-        _show_costs(wanted, prices, as_of, as_json=as_json, dsn=dsn, config=config)
+    if is_cost_book or is_reconciled or is_limits:
+        from fairclock.cli.ledger_costs import show_costs, show_limits, show_reconciled  # noqa: PLC0415
+
+        shown = show_costs if is_cost_book else show_reconciled if is_reconciled else show_limits
+        shown(wanted, prices, as_of, as_json=as_json, dsn=dsn, config=config)
         return
     dimensions = _dimensions(by)
     moment = None if as_of is None else instant(as_of, where="--as-of")
@@ -155,7 +172,7 @@ def show(
     if as_json:
         click.echo(json.dumps([_tree(dimensions, row) for row in rows], ensure_ascii=False, indent=2))
         return
-    for line in _aligned([(*dimensions, *_HEAD), *(_cells(row) for row in rows)], left=len(dimensions)):
+    for line in aligned([(*dimensions, *_HEAD), *(_cells(row) for row in rows)], left=len(dimensions)):
         click.echo(line)
 
 
@@ -304,38 +321,6 @@ def verify(
     return 1 if faults else 0
 
 
-def _show_costs(
-    months: tuple[str, ...],
-    prices: Path | None,
-    as_of: str | None,
-    *,
-    as_json: bool,
-    dsn: str | None,
-    config: Path | None,
-) -> None:
-    from fairclock.cli import ledger_costs  # noqa: PLC0415
-    from fairclock.cli.configuration import configuration  # noqa: PLC0415
-    from fairclock.store import open_store  # noqa: PLC0415
-
-    if len(months) != 1:
-        raise UsageError("--cost-book", "needs one --month", remedy="add --month 2026-10")
-    book = book_of(prices, config)
-    moment = None if as_of is None else instant(as_of, where="--as-of")
-    with open_store(store_dsn(dsn, config)) as store:
-        known = store.checked_as_of(moment)
-        rows = ledger_costs.month_costs(
-            store, book, months[0], known, configuration(config).billing.cost_book()
-        )
-    currency = book.book.currency.code
-    if as_json:
-        click.echo(
-            json.dumps([ledger_costs.tree(row, currency) for row in rows], ensure_ascii=False, indent=2)
-        )
-        return
-    for line in _aligned([ledger_costs.HEAD, *ledger_costs.cells(rows, currency)], left=2):
-        click.echo(line)
-
-
 def book_of(named: Path | None, config: Path | None) -> BookPrices:
     """Return the price book that is named, or the configuration's; UsageError where there is none."""
     from billing.bookkeeping.price_books import BookPrices  # noqa: PLC0415
@@ -377,12 +362,12 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row.requests),
         str(row.tokens),
         _gpu_seconds(row),
-        _shown(row.amount),
+        shown_number(row.amount),
         row.currency,
-        _shown(row.per_1000_requests),
-        _shown(row.per_1000_tokens),
-        _shown(row.tokens_per_unit, places=0),
-        *(_shown(each) for each in (row.probes, row.invalid, row.retried)),
+        shown_number(row.per_1000_requests),
+        shown_number(row.per_1000_tokens),
+        shown_number(row.tokens_per_unit, places=0),
+        *(shown_number(each) for each in (row.probes, row.invalid, row.retried)),
     )
 
 
@@ -409,16 +394,18 @@ def _tree(dimensions: list[Any], row: Row) -> dict[str, Any]:
 
 def _gpu_seconds(row: Row) -> str:
     """Return GPU-seconds to 0.1 s, as they are printed everywhere."""
-    return _shown(Fraction(row.gpu_picoseconds, _PICOSECONDS), places=1)
+    return shown_number(Fraction(row.gpu_picoseconds, _PICOSECONDS), places=1)
 
 
-def _shown(value: Any, *, places: int = _PLACES) -> str:
+def shown_number(value: Any, *, places: int = _PLACES) -> str:
+    """Return a number rounded to `places`, a dash where there is none."""
     from fairclock.documents.numbers import rounded  # noqa: PLC0415
 
     return "-" if value is None else f"{rounded(value, places):f}"
 
 
-def _aligned(rows: list[tuple[str, ...]], *, left: int) -> list[str]:
+def aligned(rows: list[tuple[str, ...]], *, left: int) -> list[str]:
+    """Return the lines of a table, its first `left` columns to the left."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(

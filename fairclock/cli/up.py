@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from billing.prices.book import PriceBook
     from fairclock.cli.configuration import Configuration
     from fairclock.cli.pipeline.contracts import FollowedContracts
     from fairclock.cli.pipeline.parts import Pipeline
@@ -56,6 +57,7 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
     del debug
     settings = settings_of(config, flags, quiet=quiet)
     contracts = _contracts(settings)
+    prices = None if contracts is None else _prices(settings)
     with (
         stop_signal() as stop,
         running(
@@ -68,7 +70,7 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
         announce(pipeline.announcements, settings, quiet=quiet)
         link = pipeline.link
         assert link is not None  # noqa: S101 - `up` has a store
-        passes = _passes(link.open, contracts, settings, pipeline)
+        passes = _passes(link.open, contracts, settings, pipeline, prices=prices)
         pipeline.evaluator_figures = passes.figures
         while not pipeline.wait(stop, _COUNT_EVERY_SECONDS if contracts else _SEAL_EVERY_SECONDS):
             if link.current is not None:
@@ -98,11 +100,22 @@ def _contracts(settings: Configuration) -> FollowedContracts | None:
     return FollowedContracts.reading(settings.sla.contracts)
 
 
+def _prices(settings: Configuration) -> PriceBook | None:
+    """Return the price book whose ceilings and budgets are watched; None where there is none, or nobody watches."""
+    if settings.billing.prices is None or not settings.sla.alerts.cost.enabled:
+        return None
+    from billing.prices.loading import load_price_book  # noqa: PLC0415 - only where there are prices
+
+    return load_price_book(settings.billing.prices)
+
+
 def _passes(
     store: Callable[[], Store],
     contracts: FollowedContracts | None,
     settings: Configuration,
     pipeline: Pipeline,
+    *,
+    prices: PriceBook | None,
 ) -> Passes:
     if contracts is None:
         passes = Passes()
@@ -112,5 +125,7 @@ def _passes(
     from fairclock.cli.pipeline.evaluator import evaluator  # noqa: PLC0415
 
     return evaluator(
-        store, contracts, lambda versions: watching(settings.sla.alerts, store, pipeline, versions)
+        store,
+        contracts,
+        lambda versions: watching(settings.sla.alerts, store, pipeline, versions, prices=prices),
     )

@@ -82,6 +82,32 @@ def owned_tokens(ran: Query, window: Interval) -> Query:
     )
 
 
+def copied_tokens(ran: Query, joined: Query, window: Interval) -> Query:
+    """Return the query for (engine, hour_us, prompt, cached, completion tokens) by which responses' usage exceeds their engine rows.
+
+    Of requests with rows, all tries together, on the engine that ended last; where the gateway logged none there is no difference.
+    """
+    return Query(
+        sql="SELECT engine, intDiv(at.1, 3600000000) * 3600000000 AS hour_us, sum(at.2), sum(at.3), sum(at.4) FROM"
+        " (SELECT toString(rows.engine) AS engine, rows.first_us AS first_us, rows.last_us AS last_us,"
+        " ifNull(toInt64(usage.prompt_tokens) - rows.prompt, 0) AS prompt, ifNull(toInt64(usage.cached_tokens) - rows.cached, 0) AS cached,"
+        " ifNull(toInt64(usage.completion_tokens) - rows.completion, 0) AS completion FROM"
+        " (SELECT row_id, argMax(instance, done_us) AS engine, min(first_us) AS first_us, max(done_us) AS last_us,"
+        " sum(prompt_tokens) AS prompt, sum(cached_tokens) AS cached, sum(completion_tokens) AS completion"
+        f" FROM ({ran.sql}) WHERE row_id != 0 AND NOT is_left GROUP BY row_id) AS rows INNER JOIN"
+        " (SELECT reinterpretAsUInt128(sipHash128(content_hash, k)) AS request, prompt_tokens, cached_tokens, completion_tokens"
+        f" FROM ({joined.sql})) AS usage ON usage.request = rows.row_id)"
+        " ARRAY JOIN [(first_us, prompt, cached, toInt64(0)), (last_us, toInt64(0), toInt64(0), completion)] AS at"
+        " WHERE at.1 >= {owned_from:Int64} AND at.1 < {owned_to:Int64} GROUP BY ALL ORDER BY ALL",
+        parameters={
+            **ran.parameters,
+            **joined.parameters,
+            "owned_from": to_us(window.start),
+            "owned_to": to_us(window.end),
+        },
+    )
+
+
 def memory_used(gpu_ids: Sequence[str], window: Interval, as_of: datetime) -> Query:
     """Return the query for (hour_us, GPUs that were seen, sum of the most bytes that each had in use) of `gpu_ids`, by hour."""
     return Query(

@@ -191,6 +191,18 @@ def money_rows(
     return [dict(zip(columns, row, strict=True)) for row in found]
 
 
+def ledger_mark(store: Rows, as_of: datetime) -> tuple[object, ...]:
+    """Return what is another value once an entry or a rating was added, as known at `as_of`."""
+    found = store.rows(
+        Query(
+            sql=f"SELECT (SELECT (count(), max(stored_at)) FROM ledger_entries WHERE {_KNOWN}),"
+            f" (SELECT (count(), max(stored_at)) FROM ledger_ratings WHERE {_KNOWN})",
+            parameters={"known": to_us(as_of)},
+        )
+    )
+    return tuple(str(each) for each in found[0])
+
+
 def _conditions(as_of: datetime, choice: EntryChoice) -> tuple[list[str], dict[str, object]]:
     conditions = [_KNOWN]
     parameters: dict[str, object] = {"known": to_us(as_of)}

@@ -235,6 +235,22 @@ class ProbesSection(Section):
     """How soon somebody has to look."""
 
 
+class CostSection(Section):
+    """Calls that cost more than the price book's ceilings, and budgets that are exceeded or headed there."""
+
+    enabled: bool = True
+    """Whether it watches; it needs billing.prices, and goes by what was rated."""
+
+    min_requests: int = Field(default=20, ge=1)
+    """Fewer answered calls of a length class say nothing of its average."""
+
+    stale_after: Seconds = Field(default="26h", validate_default=True)
+    """How old the end of what was rated may be to say that all is well; beyond, alerts are frozen."""
+
+    severity: SeverityName = "warning"
+    """How soon somebody has to look."""
+
+
 class AlertsSection(Section):
     """What is watched; docs/alerts.md says what to do when it fires."""
 
@@ -255,6 +271,7 @@ class AlertsSection(Section):
     gap: GapSection = GapSection()
     sources: SourcesSection = SourcesSection()
     probes: ProbesSection = ProbesSection()
+    cost: CostSection = CostSection()
 
     @model_validator(mode="after")
     def _names_differ(self) -> AlertsSection:
@@ -275,7 +292,7 @@ def named(name: str) -> str:
 
 TAKEN = frozenset(
     {
-        "budget-pace", "kv-cache", "latency-in-period", "measurement-gap", "probes-failed", "queue-share",
+        "budget-pace", "cost-budget", "cost-ceiling", "cost-forecast", "kv-cache", "latency-in-period", "measurement-gap", "probes-failed", "queue-share",
         "source-silent", "source-suspect",
     }
 )  # fmt: skip

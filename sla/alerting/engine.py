@@ -22,6 +22,7 @@ from sla.alerting.contracts import (
     recent_probes,
     waiting_watch,
 )
+from sla.alerting.costs import cost_watches
 from sla.alerting.measuring import Moment, Sums, newest_as_of
 from sla.alerting.naming import EVERYBODY
 from sla.alerting.sources import KV_CACHE, kv_cache_watches, source_watches
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from billing.bookkeeping.limits import KnownLimits
     from exporters.webhooks.event import AlertEvent
     from fairclock.store import Store
     from sla.alerting.configuration import AlertsSection
@@ -59,7 +61,7 @@ class AlertEngine:
 
     versions: every version of the configured contracts, those not in force too; None before anything was counted.
     incident: the open incident of (contract id, objective) at an instant. quiet: whether the logs are known to be read to their
-    ends. told: called where something new was written down.
+    ends. told: called where something new was written down. costs: ceilings and budgets, where there is a price book.
     """
 
     store: Callable[[], Store]
@@ -69,6 +71,7 @@ class AlertEngine:
     incident: Callable[[str, str, datetime], str | None] = no_incident
     quiet: Callable[[], bool] = lambda: False
     told: Callable[[], None] = lambda: None
+    costs: KnownLimits | None = None
     _rules: BurnRules = field(init=False)
     _timed: TimedBudgets = field(init=False)
     _sums: Sums = field(default_factory=Sums)
@@ -124,6 +127,8 @@ class AlertEngine:
             yield from probe_watch(version, moment, section, probes)
         yield from kv_cache_watches(moment, section)
         yield from source_watches(moment, section)
+        if self.costs is not None:
+            yield from cost_watches(moment, section, self.costs)
 
     def _moved(self, watch: Watch, kept: Kept | None, now: datetime) -> AlertEvent | None:
         """Return the event that tells what has changed; None where nothing has."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairclock.documents.numbers import rounded
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
@@ -69,6 +71,24 @@ def durations(en: str, zh: str) -> Callable[[Finding], Words]:
         return Words(
             en=f"{en}: {value or 'for ever'}, longer than {limit}",
             zh=f"{zh}：{value or '从未'}，超过 {limit}",
+            threshold=limit,
+            value=value,
+        )
+
+    return say
+
+
+def amounts(en: str, zh: str, currency: str, *, places: int) -> Callable[[Finding], Words]:
+    """Say that something costs too much; `en` and `zh` name it, amounts have `places`."""
+
+    def money(value: Fraction | None) -> str | None:
+        return None if value is None else f"{rounded(value, places):f} {currency}"
+
+    def say(found: Finding) -> Words:
+        value, limit = money(found.value), money(found.threshold)
+        return Words(
+            en=f"{en}: {value or 'unknown'}, above {limit}",
+            zh=f"{zh}：{value or '未知'}，高于 {limit}",
             threshold=limit,
             value=value,
         )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from billing.cost_book.reconciliation import Quantity, counted
 from billing.cost_book.reconciling import reconcile
+from fairclock.cli import main
 from fairclock.model import to_us
 from fairclock.model.counters import Point
 from tests.cost_book.traffic import HOUR, engine, feed, gateway, good_machine, good_settings, hours
@@ -104,3 +107,55 @@ def test_no_reading_is_no_count(series):
     found = counted(series, edges)
     assert found is None or found[0].counted is None
     assert counted([[Point(at_us=1, value=1), Point(at_us=9, value=5)]] * 2, edges)[0].counted == 8
+
+
+def test_what_responses_say_beyond_their_engine_rows_is_a_line_and_explains_nothing(store):
+    feed(
+        store,
+        [
+            gateway(10, 10, 1, prompt_tokens="104", completion_tokens="57"),
+            gateway(30, 10, 2, prompt_tokens=None, cached_tokens=None, completion_tokens=None),
+        ],
+        [engine(10, 10, 1), engine(30, 10, 2)],
+    )
+    found = reconciled(store)
+    said = {quantity: found["engine-a", 0, quantity] for quantity in Quantity}
+    assert [each.copied for each in said.values()] == [4, 0, 7, 0]
+    assert said[Quantity.PROMPT_TOKENS].known == 200
+
+
+def test_the_command_shows_every_hour_and_the_rest_in_all(store, tmp_path, capsys):
+    feed(store, [gateway(10, 10, 1)], [engine(10, 10, 1)])
+    deliver(store, counters(-1), counters(0.01), counters(30, 130, 0, 60, 1), counters(61, 130, 0, 60, 1))
+    config = tmp_path / "fairclock.yaml"
+    prices = Path(__file__).parents[1] / "ledger" / "prices.yaml"
+    said = {"engines": [{"engine": "engine-a", "machine": "H", "gpus": 2, "target": "a:8000"}]}
+    config.write_text(json.dumps({"billing": {"prices": str(prices), "gpu_time": said}}))
+
+    def show(*words):
+        with pytest.raises(SystemExit) as end:
+            main(
+                [
+                    "ledger",
+                    "show",
+                    "--reconcile",
+                    "--month",
+                    "2026-10",
+                    "-c",
+                    str(config),
+                    "--dsn",
+                    store.dsn,
+                    *words,
+                ]
+            )
+        assert not end.value.code
+        return capsys.readouterr().out
+
+    found = {
+        each["quantity"]: each
+        for each in json.loads(show("--json"))
+        if each["hour"] == "2026-10-07T03:00:00Z"
+    }
+    assert (found["prompt_tokens"]["counted"], found["prompt_tokens"]["unexplained"]) == (130, 30)
+    totals = [line.split() for line in show().splitlines() if line.split()[1] == "all"]
+    assert ["engine-a", "all", "completion_tokens", "60", "50", "0", "0", "10", "-", "-", "0"] in totals

@@ -86,6 +86,35 @@ def test_what_is_shown(ledger):
     golden("show.json", ledger("show", "--by", "tenant,charge", "--month", "2026-10", "--json").out)
 
 
+def test_ceilings_and_budgets_are_shown_with_their_forecast(ledger, tmp_path):
+    path = tmp_path / "prices.yaml"
+    limits = "\nceilings: [{length_class: short, per_call: 0.0001}, {length_class: long, per_call: 1}]"
+    limits += "\nbudgets: [{tenants: [acme], per_month: 500}]\nversions:\n"
+    path.write_text(BOOK.read_text().replace("\nversions:\n", limits, 1))
+    words = ("show", "--limits", "--month", "2026-10", "--prices", path)
+    found = json.loads(ledger(*words, "--json").out)
+    assert [(each["length_class"], each["requests"], each["above"]) for each in found["ceilings"]] == [
+        ("short", 13, True),
+        ("long", 10, False),
+    ]
+    shown = json.loads(
+        ledger("show", "--by", "tenant", "--tenant", "acme", "--month", "2026-10", "--json").out
+    )
+    (budget,) = found["budgets"]
+    assert (budget["spent"], budget["budget"], budget["above"]) == (shown[0]["amount"], "500", False)
+    # rated up to the hour that ends at 10:00 on the fifth (UTC), of a month of Shanghai
+    elapsed = Fraction(4 * 24 + 18, 31 * 24)
+    assert found["rated_to"] == "2026-10-05T10:00:00Z"
+    assert Fraction(budget["forecast"]) == Fraction(budget["spent"]) / elapsed
+    lines = ledger(*words).out.splitlines()
+    assert [(line.split()[0], line.split()[-1]) for line in lines[1:]] == [
+        ("per", "above"),
+        ("per", "within"),
+        ("budget", "within"),
+    ]
+    assert "needs one --month" in ledger("show", "--limits", "--prices", path, code=2).err
+
+
 def test_a_table_for_spreadsheets_runs_nothing(ledger):
     text = ledger("export").out
     golden("export.csv", text.replace("\r\n", "\n"))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from billing.prices.book import PriceBook
     from exporters.webhooks.configuration import WebhooksSection
     from exporters.webhooks.courier import Courier
     from fairclock.cli.pipeline.parts import Pipeline
@@ -51,8 +52,11 @@ def watching(
     store: Callable[[], Store],
     pipeline: Pipeline,
     versions: Callable[[], Sequence[InForce] | None],
+    *,
+    prices: PriceBook | None = None,
 ) -> AlertEngine:
-    """Return the engine that alerts by the slices of `versions`, and wakes the pipeline's courier."""
+    """Return the engine that alerts by the slices of `versions` and the limits of `prices`, and wakes the pipeline's courier."""
+    from billing.bookkeeping.limits import KnownLimits  # noqa: PLC0415
     from exporters.webhooks.store_outbox import StoreOutbox  # noqa: PLC0415 - only where there are contracts
     from fairclock.store.incidents import open_incident  # noqa: PLC0415
     from sla.alerting.engine import AlertEngine  # noqa: PLC0415
@@ -73,6 +77,7 @@ def watching(
         incident=incident,
         quiet=lambda: is_quiet(pipeline),
         told=told,
+        costs=None if prices is None else KnownLimits(prices),
     )
 
 
