@@ -43,9 +43,11 @@ class Call:
 
     @property
     def body(self) -> dict[str, object]:
-        """Return the request's JSON; the answer has exactly `completion_tokens` tokens."""
+        """Return the request's JSON; the answer has exactly `completion_tokens` tokens, and ends with its usage."""
         text = _SENTENCE * (1 + self.number % 6)
         wanted: dict[str, object] = {"model": "tiny", "stream": self.stream, "ignore_eos": True}
+        if self.stream:
+            wanted["stream_options"] = {"include_usage": True}
         wanted["max_tokens"] = -1 if self.behaviour is Behaviour.SENDS_NONSENSE else self.completion_tokens
         return wanted | ({"messages": [{"role": "user", "content": text}]} if self.chat else {"prompt": text})
 

@@ -34,6 +34,7 @@ class Observation:
     """What a client saw of its call: `elapsed_us` on its own clock; status 0 and no trace if nothing came.
 
     timings: what the engine said of its own times in the answer, in milliseconds, where it was asked to.
+    usage: the tokens that a whole answer says it took, by the names of its ``usage``.
     """
 
     call: Call
@@ -42,6 +43,7 @@ class Observation:
     left: bool
     elapsed_us: int
     timings: Mapping[str, float] = field(default_factory=dict)
+    usage: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -108,7 +110,7 @@ async def make_call(client: httpx.AsyncClient, call: Call) -> Observation:
     elapsed_us = (time.perf_counter_ns() - started_ns) // _NANOSECONDS_PER_MICROSECOND
     return Observation(
         call=call, status=status, trace_id=trace_id, left=left, elapsed_us=elapsed_us,
-        timings={} if call.stream or left else _timings(answer),
+        timings={} if call.stream or left else _timings(answer), usage={} if left else _usage(answer),
     )  # fmt: skip
 
 
@@ -130,3 +132,15 @@ def _timings(answer: bytearray) -> dict[str, float]:
     except (ValueError, AttributeError):
         return {}
     return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}
+
+
+def _usage(answer: bytearray) -> dict[str, int]:
+    """Return the counts of the answer's ``usage``; of a stream, those of the last event that has any."""
+    found: dict[str, int] = {}
+    for line in [bytes(answer), *answer.splitlines()]:
+        try:
+            said = json.loads(line.removeprefix(b"data:")).get("usage") or {}
+        except (ValueError, AttributeError):
+            continue
+        found = {name: value for name, value in said.items() if isinstance(value, int)} or found
+    return found
