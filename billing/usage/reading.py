@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from billing.cost_book.reading import machines_known, sweep_of
 from billing.usage.groups import RequestUsage, Treatment, Usage
-from fairclock.model import from_us
+from fairclock.model import Interval, from_us, to_us
 from fairclock.model.length_classes import CELLS
-from fairclock.store.engine_timelines import days
+from fairclock.store.engine_timelines import CLAIMS_US, days, earliest_us, hour_edges
 from fairclock.store.usage import Grouping, request_usage, usage_groups, usage_window
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from billing.cost_book.settings import CostBookSettings
-    from fairclock.model import Interval
     from fairclock.store import Store
 
 _HOUR_US = 3_600_000_000
@@ -29,13 +28,29 @@ def read_usage(
     settings: CostBookSettings,
     *,
     cuts: Sequence[datetime] = (),
+    days_at_once: int = 1,
 ) -> list[Usage]:
     """Return the usage of all requests received in the whole hours (UTC) that `window` touches, as known at `as_of`.
 
     Groups are cut at hours and at `cuts` (price changes), and ordered, day after day, by all that they are grouped by. Sealed hours and open
-    ones are read as reports read them; what it says of an hour does not depend on which others are read with it.
+    ones are read as reports read them; what it says of an hour does not depend on which others are read with it. `days_at_once`: how much is
+    kept in memory together; more is faster where there is little traffic.
     """
-    return [each for day in days(window) for each in _read_day(store, day, as_of, settings, cuts)]
+    return [
+        each for day in days(window, days_at_once) for each in _read_day(store, day, as_of, settings, cuts)
+    ]
+
+
+def touched_hours(store: Store, changed: Interval, as_of: datetime) -> Interval:
+    """Return the whole hours whose usage may be another because something about the hours of `changed` was stored.
+
+    Whatever ran beside the requests of `changed`, until the last of them ended, has another share of the GPUs' time; and a
+    request's share is in the hour in which it was received, up to a day before.
+    """
+    ran_in = usage_window(store, changed, as_of)
+    first_us = earliest_us(store, ran_in, as_of) - CLAIMS_US
+    edges = hour_edges(Interval(start=from_us(max(first_us, 0)), end=from_us(to_us(ran_in.end) + CLAIMS_US)))
+    return Interval(start=from_us(edges[0]), end=from_us(edges[-1]))
 
 
 def _read_day(

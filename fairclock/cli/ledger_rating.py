@@ -117,13 +117,18 @@ def usages_of(
 
 
 def _changed(store: Store, book: BookPrices, as_of: datetime) -> list[Interval]:
+    """Return the ended hours of which something was stored, and those whose shares of GPU time that may have shifted."""
+    from billing.usage.reading import touched_hours  # noqa: PLC0415
+
     ratings = money_rows(store, "ledger_ratings", RATING_COLUMNS, as_of)
     same = [each for each in ratings if each["prices_sha256"] == book.book.file_sha256]
     since = same[-1]["as_of"] if same and same[-1] is ratings[-1] else EPOCH
     # an hour that had not ended then is looked at again
     since = min(since, from_us(to_us(since) // _HOUR_US * _HOUR_US)) if since > EPOCH else since
     hours = [from_us(each) for each in changed_hours(store, to_us(since), as_of)]
-    return merge(Interval(start=each, end=each + _HOUR) for each in hours if each + _HOUR <= as_of)
+    changed = merge(Interval(start=each, end=each + _HOUR) for each in hours if each + _HOUR <= as_of)
+    touched = merge(touched_hours(store, each, as_of) for each in changed)
+    return [ended for each in touched for ended in _ended(each, as_of)]
 
 
 def _ended(window: Interval, as_of: datetime) -> list[Interval]:

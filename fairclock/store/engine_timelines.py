@@ -26,7 +26,7 @@ QUANTA = 1 << 40
 _HOUR_US = 3_600_000_000
 DAY_US = 24 * _HOUR_US
 MARGIN_US = 600_000_000  # how far an engine row may lie from its request's hour
-_CLAIMS_US = 3 * MARGIN_US  # how far back a request may lie that another's sequence could be claimed by
+CLAIMS_US = 3 * MARGIN_US  # how far back a request may lie that another's sequence could be claimed by
 POSSIBLE = (
     "queue_us >= 0 AND prefill_us >= 0 AND decode_us >= 0 AND end_to_end_us - queue_us - prefill_us - decode_us >= -2000"
     f" AND end_to_end_us <= {DAY_US}"
@@ -104,10 +104,10 @@ class Sweep:
         }
 
 
-def days(window: Interval) -> list[Interval]:
-    """Return `window` in parts of a day at most, that begin with whole hours: what ran is kept in memory while it is read."""
+def days(window: Interval, at_once: int = 1) -> list[Interval]:
+    """Return `window` in parts of `at_once` days at most, that begin with whole hours: what ran is kept in memory while it is read."""
     edges = hour_edges(window)
-    starts = edges[:-1:24]
+    starts = edges[: -1 : 24 * at_once]
     return [
         Interval(start=from_us(start), end=from_us(end))
         for start, end in zip(starts, (*starts[1:], edges[-1]), strict=True)
@@ -156,7 +156,7 @@ def timeline(store: Store, window: Interval, as_of: datetime, sweep: Sweep) -> I
     """
     first_us, last_us = earliest_us(store, window, as_of), to_us(window.end)
     rows = engine_rows(store._connection, from_us=first_us, to_us=last_us, as_of_us=to_us(as_of))  # noqa: SLF001 - one package
-    around = Interval(start=from_us(max(first_us - _CLAIMS_US, 0)), end=from_us(last_us + MARGIN_US))
+    around = Interval(start=from_us(max(first_us - CLAIMS_US, 0)), end=from_us(last_us + MARGIN_US))
     joined = store.requests_as_of(around, as_of)
     with _staged(store, _TIMELINE) as ran:
         with _staged(store, _REQUESTS, joined) as requests, _staged(store, _SEQUENCES) as sequences:
