@@ -19,7 +19,14 @@ from billing.invoices import (
 from billing.ledger import PeriodState
 from billing.ledger.periods import STATE
 from fairclock.errors import NotEvaluable
-from fairclock.store.ledger import INVOICE_COLUMNS, EntryChoice, keep_row, money_rows
+from fairclock.store.ledger import (
+    INVOICE_COLUMNS,
+    EntryChoice,
+    booked_months,
+    has_simulated_requests,
+    keep_row,
+    money_rows,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -34,12 +41,13 @@ _ZERO = Fraction(0)
 class Asked:
     """Whose statement of which month; what is owed from before, and in which other currency it is shown too.
 
-    simulated: it is about no real service, and says so.
+    opening_balance: None is what was due by the previous final statement. simulated: it is about no real service, and
+    says so; it does by itself where requests of the month are marked so.
     """
 
     tenant: str
     month: str
-    opening_balance: Fraction = _ZERO
+    opening_balance: Fraction | None = None
     also_in: str | None = None
     software_version: str = field(default="")
     simulated: bool = False
@@ -47,7 +55,8 @@ class Asked:
 
 def tenants_of(store: Store, books: Books, month: str) -> list[str]:
     """Return the tenants with entries in a month."""
-    return sorted(drafts_of(store, books, EntryChoice(period=(month,))))
+    choice = EntryChoice(period=(month,), beside=books.beside)
+    return [tenant for tenant, _ in booked_months(store, books.as_of, choice)]
 
 
 def statement_of(store: Store, books: Books, book: PriceBook, asked: Asked) -> dict[str, Any]:
@@ -80,10 +89,13 @@ def statement_of(store: Store, books: Books, book: PriceBook, asked: Asked) -> d
         issued_on=None if number is None else known_at.astimezone(book.zone).date(),
         as_of=known_at,
         software_version=asked.software_version,
-        opening_balance=asked.opening_balance,
+        opening_balance=_carried(store, book, asked, books.as_of)
+        if asked.opening_balance is None
+        else asked.opening_balance,
         exchange_to=asked.also_in,
         numbers=_numbers(store, books, asked.tenant),
-        simulated=asked.simulated,
+        simulated=asked.simulated
+        or has_simulated_requests(store, asked.tenant, book.month(asked.month), known_at),
     )
     made = statement(
         statement_data(
@@ -110,6 +122,19 @@ def statement_of(store: Store, books: Books, book: PriceBook, asked: Asked) -> d
             },
         )
     return made
+
+
+def _carried(store: Store, book: PriceBook, asked: Asked, as_of: datetime) -> Fraction:
+    """Return what was due by the latest final statement of an earlier month, in the same currency; 0 where there is none."""
+    kept = [
+        row
+        for row in money_rows(store, "invoices", INVOICE_COLUMNS, as_of, tenant=asked.tenant)
+        if row["period"] < asked.month and row["currency"] == book.currency.code
+    ]
+    if not kept:
+        return _ZERO
+    latest = max(kept, key=lambda row: str(row["period"]))
+    return Fraction(json.loads(latest["body"])["totals"]["due"])
 
 
 def _numbers(store: Store, books: Books, tenant: str) -> dict[str, str]:

@@ -31,7 +31,10 @@ _FORMATS = "pdf,html,json,csv"
     help="The folder to write into (default: here).",
 )  # fmt: skip
 @click.option(
-    "--opening-balance", default="0", metavar="AMOUNT", help="What is owed from before (default: 0)."
+    "--opening-balance",
+    default=None,
+    metavar="AMOUNT",
+    help="What is owed from before (default: what was due by the previous final statement, else 0).",
 )
 @click.option("--also-in", default=None, metavar="CURRENCY", help="Show the totals in another currency, too.")
 @PRICES
@@ -44,7 +47,7 @@ def invoice(
     languages: tuple[str, ...],
     formats: tuple[str, ...],
     directory: Path | None,
-    opening_balance: str,
+    opening_balance: str | None,
     also_in: str | None,
     prices: Path | None,
     as_json: bool,
@@ -65,7 +68,7 @@ def invoice(
 
     book = book_of(prices, config)
     book.months.interval(month)
-    balance = _amount(opening_balance)
+    balance = None if opening_balance is None else _amount(opening_balance)
     with open_store(store_dsn(dsn, config)) as store:
         books = books_at(store, store.watermark())
         made = [

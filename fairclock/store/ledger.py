@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fairclock.errors import StoreError
 from fairclock.model import to_us
+from fairclock.store.batches import FIRST_WINS_BASE
 from fairclock.store.query import Query
 from fairclock.store.stamping import insert_stamped
 
@@ -118,6 +119,18 @@ def entry_outlines(store: Rows, as_of: datetime, choice: EntryChoice) -> list[tu
     ]
 
 
+def booked_months(store: Rows, as_of: datetime, choice: EntryChoice) -> list[tuple[str, str]]:
+    """Return (tenant, the month it is booked in) of entries, each pair once."""
+    conditions, parameters = _conditions(as_of, choice)
+    found = store.rows(
+        Query(
+            sql=f"SELECT DISTINCT tenant, period FROM ledger_entries WHERE {' AND '.join(conditions)} ORDER BY tenant, period",
+            parameters=parameters,
+        )
+    )
+    return [(str(tenant), str(period)) for tenant, period in found]
+
+
 def entry_heads(store: Rows, as_of: datetime) -> dict[str, tuple[int, int]]:
     """Return, for each tenant, its greatest sequence and how many entries share one with another: 0 without rivals."""
     found = store.rows(
@@ -189,6 +202,24 @@ def money_rows(
         )
     )
     return [dict(zip(columns, row, strict=True)) for row in found]
+
+
+def has_simulated_requests(store: Rows, tenant: str, window: Interval, as_of: datetime) -> bool:
+    """Tell whether any request of a tenant received in `window`, as known at `as_of`, is marked as simulated."""
+    found = store.rows(
+        Query(
+            sql="SELECT count() FROM gateway_requests WHERE tenant = {tenant:String} AND simulated"
+            " AND received_at >= fromUnixTimestamp64Micro({from:Int64}, 'UTC') AND received_at < fromUnixTimestamp64Micro({to:Int64}, 'UTC')"
+            " AND first_wins >= {as_of_wins:UInt64}",
+            parameters={
+                "tenant": tenant,
+                "from": to_us(window.start),
+                "to": to_us(window.end),
+                "as_of_wins": FIRST_WINS_BASE - to_us(as_of),
+            },
+        )
+    )
+    return bool(found[0][0])
 
 
 def ledger_mark(store: Rows, as_of: datetime) -> tuple[object, ...]:

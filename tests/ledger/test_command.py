@@ -263,6 +263,22 @@ def test_an_invoice_is_a_draft_then_numbered_and_then_never_another(ledger, used
         ledger("invoice", "--month", "2026-11", "--tenant", "billed", "--prices", BOOK, "--json").out
     )
     assert (note["kind"], note["corrects"], note["status"]) == ("debit_note", "billed-000001", "draft")
+    # what the final one left due is carried, and is another where somebody says so
+    assert (note["totals"]["opening_balance"], note["simulated"]) == ("530.00", False)
+    assert Fraction(note["totals"]["due"]) == 530 + Fraction(note["totals"]["gross"])
+    paid = ledger(
+        "invoice",
+        "--month",
+        "2026-11",
+        "--tenant",
+        "billed",
+        "--prices",
+        BOOK,
+        "--json",
+        "--opening-balance",
+        "0",
+    )
+    assert json.loads(paid.out)["totals"]["opening_balance"] == "0.00"
     # 4,999,990 calls more at 0.0003, less what the minimum had made up
     assert Fraction(note["totals"]["net"]) == Fraction("1000.01")
     said = ledger(*ask, "--format", "json,csv,html", "--lang", "en,zh", "-o", tmp_path)

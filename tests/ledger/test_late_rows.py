@@ -41,3 +41,10 @@ def test_a_late_row_shifts_the_share_of_a_request_received_hours_before(store, r
     assert rate("show")[0]["gpu_seconds"] == "10500.0"
     assert rate("rate", "--month", "2026-10")["entries"] == 0
     assert rate("rate")["entries"] == 0
+
+
+def test_a_statement_about_simulated_requests_says_so(store, rate):
+    feed(store, [gateway(10, 5, 9, tenant="played", simulated="1"), gateway(10, 5, 10, tenant="real")])
+    rate("rate", "--month", "2026-10")
+    for tenant, simulated in (("played", True), ("real", False)):
+        assert rate("invoice", "--month", "2026-10", "--tenant", tenant)["simulated"] is simulated
