@@ -10,7 +10,7 @@ from fairclock import __version__
 from fairclock.model import Interval
 from sla.contracts.versions import load_versions
 from sla.engines.noticing import notice_engines
-from sla.evaluation import evaluate, verdicts
+from sla.evaluation import cost_verdicts, evaluate, verdicts
 from sla.evaluation.excluding import said_of_all
 from sla.incidents.noticing import notice_incidents
 from sla.revisions import due_months, keep_revision, months_within
@@ -139,6 +139,14 @@ def standings(store: Store, contracts: Contracts, as_of: datetime, until: dateti
                     verdict=str(judged.judgement.verdict),
                 )
             )
+        for objective, cost in cost_verdicts(store, versions, month=month, as_of=as_of):
+            found.append(
+                Standing(
+                    contract=latest.id, month=month, objective=objective.name, part="",
+                    counted=None if cost is None else cost.requests, over=None, allowed=None,
+                    verdict="not_measured" if cost is None else str(cost.judgement.verdict),
+                )
+            )  # fmt: skip
     return found
 
 

@@ -204,6 +204,18 @@ def money_rows(
     return [dict(zip(columns, row, strict=True)) for row in found]
 
 
+def changed_charges(store: Rows, since_us: int, as_of: datetime) -> set[tuple[str, int]]:
+    """Return (tenant, from when on in µs) of what entries speak of that were stored after `since_us` and up to `as_of`."""
+    found = store.rows(
+        Query(
+            sql=f"SELECT DISTINCT tenant, toUnixTimestamp64Micro(starts_at) FROM ledger_entries WHERE {_KNOWN}"
+            " AND stored_at > fromUnixTimestamp64Micro({since:Int64}, 'UTC')",
+            parameters={"known": to_us(as_of), "since": since_us},
+        )
+    )
+    return {(str(tenant), int(at_us)) for tenant, at_us in found}
+
+
 def has_simulated_requests(store: Rows, tenant: str, window: Interval, as_of: datetime) -> bool:
     """Tell whether any request of a tenant received in `window`, as known at `as_of`, is marked as simulated."""
     found = store.rows(

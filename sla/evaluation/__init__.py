@@ -4,6 +4,6 @@
 `judged` and `carried` make verdicts of the counts; `values` looks up what is printed beside them.
 """
 
-from sla.evaluation.report import SCHEMA, computed_credits, evaluate, verdicts
+from sla.evaluation.report import SCHEMA, computed_credits, cost_verdicts, evaluate, verdicts
 
-__all__ = ["SCHEMA", "computed_credits", "evaluate", "verdicts"]
+__all__ = ["SCHEMA", "computed_credits", "cost_verdicts", "evaluate", "verdicts"]

@@ -201,6 +201,23 @@ def verdicts(
     return found
 
 
+def cost_verdicts(
+    store: Requests, contract: Contract | Sequence[Contract], *, month: str, as_of: datetime | None = None
+) -> list[tuple[CostObjective, CostJudged | None]]:
+    """Return what `evaluate` would say of every promise about cost in `month`; None where it is not measured."""
+    known = store.checked_as_of(as_of)
+    found: list[tuple[CostObjective, CostJudged | None]] = []
+    for subject in _subjects(contract, month, known, NOTHING):
+        promised = [each for each in subject.contract.objectives if isinstance(each, CostObjective)]
+        if not promised:
+            continue
+        begun = month_of(subject.contract, month, known, subject.in_force)
+        charged = charged_of(store, subject.contract, month, begun.period, known)
+        coverage = coverage_of(store, begun.elapsed, known)
+        found += [(each, judge_cost(subject.contract, each, charged, coverage)) for each in promised]
+    return found
+
+
 def computed_credits(
     store: Requests, contract: Contract | Sequence[Contract], *, month: str, as_of: datetime | None = None
 ) -> list[CreditEntry]:

@@ -133,6 +133,8 @@ def _shown(
         lines = [str(value)[:_SHORT_HASH]]
     elif what == "versions":
         lines = [str(each["version_sha256"])[:_SHORT_HASH] for each in value]
+    elif what == "credit":
+        lines = [str(value["id"]), str(value["amount"])]
     elif what == "exclusion":
         lines = [str(value["id"]), duration(number(value["granted_seconds"]) or Fraction(0))]
     else:
@@ -140,7 +142,7 @@ def _shown(
     return [printable(each) for each in lines]
 
 
-def _reason(reason: Mapping[str, Any], language: Language, zone: ZoneInfo) -> str:
+def _reason(reason: Mapping[str, Any], language: Language, zone: ZoneInfo) -> str:  # noqa: PLR0911 - one a kind
     text, kind = language.text, str(reason["reason"])
     if kind == "late_rows":
         return text(
@@ -152,6 +154,8 @@ def _reason(reason: Mapping[str, Any], language: Language, zone: ZoneInfo) -> st
     if kind == "late_coverage":
         after = language.instant(moment(reason["stored_after"], zone))
         return text("changes.why.late_coverage", n=int(reason["notes"]), after=after)
+    if kind == "ledger":
+        return text("changes.why.ledger", after=language.instant(moment(reason["stored_after"], zone)))
     if kind == "exclusion":
         said = {"id": printable(str(reason["id"])), "clause": printable(str(reason["clause"]))}
         if reason["state"] is None:

@@ -28,11 +28,13 @@ class Difference:
 
 
 def differences(before: Figures, after: Figures) -> list[Difference]:
-    """Return what differs, in the order of a report: rows and versions, objectives, exclusions."""
+    """Return what differs, in the order of a report: rows and versions, objectives, exclusions, money."""
     return [
         *_month(before, after),
         *_objectives(before["objectives"], after["objectives"]),
         *_exclusions(before["exclusions"], after["exclusions"]),
+        # what was kept before money was compared says nothing of it
+        *(_money(before["money"], after["money"]) if "money" in before and "money" in after else ()),
     ]
 
 
@@ -82,3 +84,15 @@ def _exclusions(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
                 before=None if one is None else {"id": id_, **one},
                 after=None if other is None else {"id": id_, **other},
             )
+
+
+def _money(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
+    for name in sorted({*before, *after}):
+        one, other = before.get(name), after.get(name)
+        if one == other:
+            continue
+        if name.startswith("credit."):
+            whose = str((other or one or {})["objective"])
+            yield Difference(what="credit", before=one, after=other, objective=whose)
+        else:
+            yield Difference(what=name, before=one, after=other)

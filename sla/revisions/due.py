@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.model import Interval, clip, from_us, merge, to_us
 from fairclock.store.evaluations import latest_evaluations
+from fairclock.store.ledger import changed_charges
 from fairclock.store.slices import changed_hours
 from sla.evaluation.months import months_before
 from sla.slices.versions import latest_month
@@ -93,16 +94,23 @@ def due_months(
     months = [each for versions in contracts for each in months_within(versions, None, as_of)]
     _recall(store, months, looked)
     changed: dict[int, list[int]] = {}
+    charged: dict[int, set[tuple[str, int]]] = {}
     due = []
     for each in months:
         known = looked.get(each.key)
         since_us = 0 if known is None else to_us(known.as_of)
         if since_us not in changed:
             changed[since_us] = changed_hours(store, since_us, as_of)
+            charged[since_us] = changed_charges(store, since_us, as_of)
         inside = each.rests_on
         first_us, last_us = to_us(inside.start), to_us(inside.end)
         is_touched = any(first_us <= hour < last_us for hour in changed[since_us])
-        if is_touched or (known is not None and known.inputs != each.inputs):
+        tenants = {tenant for contract in each.contracts for tenant in contract.customer.tenants}
+        is_charged = known is not None and any(
+            tenant in tenants and to_us(each.period.start) <= at_us < to_us(each.period.end)
+            for tenant, at_us in charged[since_us]
+        )
+        if is_touched or is_charged or (known is not None and known.inputs != each.inputs):
             due.append(each)
         else:
             looked[each.key] = Looked(as_of=as_of, inputs=each.inputs)

@@ -15,6 +15,10 @@ OF_OBJECTIVES = ("n", "violations", "value", "verdict", "verdict_without_exclusi
 """What is compared of each objective."""
 
 
+OF_AMOUNTS = ("net", "tax", "gross", "credits_granted", "credits_claimed")
+"""What is compared of a month's amounts."""
+
+
 def figures_of(report: Mapping[str, Any]) -> Figures:
     """Return what is compared, as JSON has it: no fonts, no program version, no `as_of`.
 
@@ -37,8 +41,34 @@ def figures_of(report: Mapping[str, Any]) -> Figures:
             for each in report["objectives"]
         ],
         "exclusions": granted,
+        "money": _money(report),
     }
     return read_figures(written(figures))
+
+
+def _money(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a month costs and gives back, by its name; nothing where nothing was rated.
+
+    What becomes of a credit by the mere passing of time (claimable, expired) is no other figure; what it comes to is, and
+    what was claimed and granted.
+    """
+    cost, amounts = report.get("cost"), report.get("amounts")
+    found: dict[str, Any] = {}
+    if cost is not None:
+        found |= {
+            "cost.net": f"{cost['net']} {cost['currency']}",
+            "cost.per_1000_requests": cost["per_1000_requests"],
+        }
+        found["cost.per_1000_tokens"] = (cost["tokens"] or {}).get("per_1000")
+    if amounts is not None:
+        found |= {f"amounts.{name}": amounts[name] for name in OF_AMOUNTS}
+    for each in report.get("credits") or ():
+        found[f"credit.{each['id']}"] = {
+            "id": each["id"],
+            "objective": each["objective"],
+            "amount": each["amount"],
+        }
+    return found
 
 
 def written(figures: Figures) -> str:

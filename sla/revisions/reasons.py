@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sla.revisions.figures import Figures
 
 _ALL = ("late_rows", "late_coverage", "exclusion", "contract_version", "program_version")
+_MONEY = (*_ALL, "ledger")
+_OF_MONEY = ("cost.", "amounts.", "credit")
 _BY_ROWS = ("late_rows", "late_coverage", "contract_version", "program_version")
 _MAY_MOVE = {
     "exclusion": ("exclusion", "contract_version"),
@@ -62,6 +64,8 @@ def reasons_between(
                 "after": [each["version_sha256"] for each in new["versions"]],
             }
         )
+    if old.get("money") != new.get("money"):
+        found.append({"reason": "ledger", **span})
     if old_program != new_program:
         found.append({"reason": "program_version", "before": old_program, "after": new_program})
     return found
@@ -69,7 +73,8 @@ def reasons_between(
 
 def reasons_of(difference: Difference, reasons: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return those of `reasons` that could have moved a figure."""
-    may_move = _MAY_MOVE.get(difference.what, _ALL)
+    is_money = difference.what.startswith(_OF_MONEY) or difference.what in {"value", "verdict", "n"}
+    may_move = _MAY_MOVE.get(difference.what, _MONEY if is_money else _ALL)
     whose = {each["id"] for each in (difference.before, difference.after) if isinstance(each, dict)}
     return [
         each

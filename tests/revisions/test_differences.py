@@ -44,6 +44,7 @@ def brief(found: list[Difference]) -> list[tuple[str | None, str, Any, Any]]:
     return [(each.objective, each.what, each.before, each.after) for each in found]
 
 
+CREDIT = {"id": "cr-1", "objective": "p99", "amount": "5.00"}
 GRANTED = {"clause": "exclusions.maintenance", "granted_seconds": 60.0}
 
 
@@ -97,6 +98,13 @@ GRANTED = {"clause": "exclusions.maintenance", "granted_seconds": 60.0}
             [(None, "exclusion", None, {"id": "ex-2", **GRANTED})],
             id="an exclusion more",
         ),
+        pytest.param(
+            {"money": {"amounts.net": "1.00", "cost.net": "1.00 CNY"}},
+            {"money": {"amounts.net": "1.00", "cost.net": "2.00 CNY", "credit.cr-1": CREDIT}},
+            [(None, "cost.net", "1.00 CNY", "2.00 CNY"), ("p99", "credit", None, CREDIT)],
+            id="charges, and a credit",
+        ),
+        pytest.param({}, {"money": {"amounts.net": "1.00"}}, [], id="money that nobody compared before"),
     ],
 )
 def test_what_differs(before, after, expected):

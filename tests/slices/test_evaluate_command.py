@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 import yaml
 
+from billing.bookkeeping.price_books import BookPrices, keep_versions
+from billing.bookkeeping.rating import rate
+from billing.prices import load_price_book
 from fairclock.cli import main
 from fairclock.store import LineBatch, Query, open_store
 from tests.evaluation.factories import availability, latency
+from tests.ledger.factories import a_usage
 from tests.slices.test_slices import ALL, gateway, some_traffic
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+MEASURED = {"coverage_floor": "0%", "below_floor": "void", "unknown_clock": "void"}
+BOOK = BookPrices(load_price_book(Path(__file__).parents[1] / "ledger" / "prices.yaml"))
 TRAFFIC = [each for each in some_traffic(21, count=60) if each.status in ("200", "504")]
 
 
@@ -99,6 +104,34 @@ def test_the_table_says_how_each_promise_stands(run):
     assert code == 0
     assert lines[0].split() == ["contract", "month", "objective", "n", "over", "allowed", "verdict"]
     assert lines[1].split()[:4] == ["acme-2026", "2026-10", "availability", str(len(TRAFFIC))]
+
+
+@pytest.mark.parametrize(
+    ("price", "code", "verdict"),
+    [
+        (("0.001", "CNY"), 0, "met"),
+        (("0.0001", "CNY"), 1, "violated"),
+        (("1", "USD"), 3, "not_measured"),
+    ],
+    ids=["calls cost less than was promised", "they cost more", "the ledger is in another currency"],
+)
+def test_promises_about_cost_are_judged_as_the_report_judges_them(run, dsn, price, code, verdict):
+    with open_store(dsn) as store:
+        keep_versions(store, BOOK.book, until=BOOK.months.interval("2026-10").end)
+        usage = a_usage(start=datetime(2026, 10, 7, 3, tzinfo=UTC), requests=1000, uncached_prompt_tokens=0,
+                        cached_prompt_tokens=0, completion_tokens=0, gpu_picoseconds=0)  # fmt: skip
+        usage = replace(usage, end=usage.start + timedelta(hours=1))
+        rate(store, [usage], BOOK.months.interval("2026-10"), prices=BOOK, months=BOOK.months)
+    # 1.5 times 0.0002 a call
+    cost = {
+        "name": "cost-short",
+        "cost": {"at_most": float(price[0]), "per": "call", "currency": price[1]},
+        "where": {"prompt_tokens": "short"},
+    }
+    found, out = run(*RANGE, "--json", objectives=[availability("1%"), cost], unmeasured=MEASURED)
+    standing = json.loads(out)["objectives"][-1]
+    assert (found, standing["objective"], standing["verdict"]) == (code, "cost-short", verdict)
+    assert standing["n"] == (None if verdict == "not_measured" else 1000)
 
 
 def test_a_contract_that_has_not_begun_could_not_be_judged(run):
