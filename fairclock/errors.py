@@ -24,7 +24,8 @@ A broken promise, missing data and unbillable usage are values, never exceptions
 
 from __future__ import annotations
 
-from typing import ClassVar
+import copyreg
+from typing import Any, ClassVar
 
 
 class FairclockError(Exception):
@@ -44,6 +45,10 @@ class FairclockError(Exception):
         self.found = found
         self.remedy = remedy
         super().__init__(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it cross from one process to another with all its parts."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
 
     def __str__(self) -> str:
         """Return the one sentence that a person reads."""

@@ -12,7 +12,7 @@ from billing.ledger import Draft, EntryKind, PeriodState, write_exact
 from billing.ledger.periods import STATE, may_be_final_from
 from fairclock.errors import UsageError
 from fairclock.model import utc_text
-from fairclock.store.ledger import EntryChoice
+from fairclock.store.ledger import EntryChoice, booked_months
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,16 +106,16 @@ def _steps(now: PeriodState, wanted: PeriodState) -> list[PeriodState]:
 def _tenants(store: Store, books: Books, closing: Closing) -> list[str]:
     if closing.tenants is not None:
         return list(closing.tenants)
-    return sorted(drafts_of(store, books, EntryChoice(period=(closing.month,))))
+    choice = EntryChoice(period=(closing.month,), beside=books.beside)
+    return [tenant for tenant, _ in booked_months(store, books.as_of, choice)]
 
 
 def _require_earlier_final(
     store: Store, books: Books, tenant: str, label: str, known: Mapping[str, PeriodState]
 ) -> None:
     """Refuse to make a month final before those it follows: what is late for them would have no month to go to."""
-    booked = {
-        draft.period for _, draft in drafts_of(store, books, EntryChoice(tenants=(tenant,))).get(tenant, ())
-    }
+    choice = EntryChoice(tenants=(tenant,), beside=books.beside)
+    booked = {month for _, month in booked_months(store, books.as_of, choice)}
     open_ = sorted(each for each in booked if each < label and known.get(each) is not PeriodState.FINAL)
     if open_:
         raise UsageError(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MACHINE = "NVIDIA H200"
 _FORMATS = ("pdf", "html", "json", "csv")
+_REQUESTS_AT_ONCE = 300_000
 _NO_GRACE = timedelta(0)  # a simulation has no late rows
 
 
@@ -65,8 +66,10 @@ def write_billing(*, month: Month, engines: Mapping[str, str], folder: Path, sto
     return prices
 
 
-def bill(store: Store, *, prices: Path, month: Month, engines: Mapping[str, str], now: datetime) -> Billed:
-    """Rate a month, close it for good where it is over by `now`, verify every entry, and make the tenants' statements.
+def bill(
+    store: Store, *, prices: Path, month: Month, requests: int, engines: Mapping[str, str], now: datetime
+) -> Billed:
+    """Rate a month of `requests`, close it for good where it is over by `now`, verify every entry, and make the tenants' statements.
 
     Raises StoreError where the ledger is not what was written.
     """
@@ -76,7 +79,14 @@ def bill(store: Store, *, prices: Path, month: Month, engines: Mapping[str, str]
     keep_versions(store, book.book, until=month.interval.end)
     usages = [
         each
-        for each in read_usage(store, month.interval, store.watermark(), settings, cuts=cuts)
+        for each in read_usage(
+            store,
+            month.interval,
+            store.watermark(),
+            settings,
+            cuts=cuts,
+            days_at_once=max(1, len(month.days) * _REQUESTS_AT_ONCE // requests),
+        )
         if month.interval.start <= each.start < month.interval.end
     ]
     rate(store, usages, month.interval, prices=book, months=book.months)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from collectors.gateway.files import ingest_gateway_files
@@ -105,24 +107,28 @@ def demonstrate(
             hours = store.seal()
         with stopwatch.stage("evaluate"):
             reports = [_evaluated(store, path, simulated.month.name) for path in simulated.contracts]
-        with stopwatch.stage("rate, close and verify"):
-            prices = write_billing(
-                month=simulated.month,
-                engines=simulated.engines,
-                folder=workspace.billing,
-                store=workspace.store,
-            )
-            billed = bill(store, prices=prices, month=simulated.month, engines=simulated.engines, now=now)
-    with stopwatch.stage("write reports"):
-        files = [
-            path
-            for report in reports
-            for path in write_reports(
-                report, formats=FORMATS, languages=LANGUAGES, directory=workspace.reports
-            )
-        ]
-    with stopwatch.stage("write invoices"):
-        invoices = write_invoices(billed.statements, workspace.invoices)
+        # pages take as long as the ledger and need none of the store: another process makes them meanwhile
+        with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as beside:
+            writing = beside.submit(_written, reports, workspace.reports)
+            with stopwatch.stage("rate, close and verify"):
+                prices = write_billing(
+                    month=simulated.month,
+                    engines=simulated.engines,
+                    folder=workspace.billing,
+                    store=workspace.store,
+                )
+                billed = bill(
+                    store,
+                    prices=prices,
+                    month=simulated.month,
+                    requests=simulated.requests,
+                    engines=simulated.engines,
+                    now=now,
+                )
+            with stopwatch.stage("write invoices"):
+                invoices = write_invoices(billed.statements, workspace.invoices)
+            with stopwatch.stage("write reports"):
+                files = writing.result()
     return Demonstration(
         simulated=simulated,
         gateway=gateway,
@@ -146,3 +152,11 @@ def _evaluated(store: Store, contract: Path, month: str) -> dict[str, Any]:
         fonts=describe(),
     )
     return with_revision(store, report)
+
+
+def _written(reports: list[dict[str, Any]], directory: Path) -> list[Path]:
+    return [
+        path
+        for report in reports
+        for path in write_reports(report, formats=FORMATS, languages=LANGUAGES, directory=directory)
+    ]

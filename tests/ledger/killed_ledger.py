@@ -1,7 +1,7 @@
-"""A process that rates, or closes, and stops to be killed in the middle: python -m tests.ledger.killed_ledger STORE WHAT BATCH PLACE.
+"""A process that rates and closes, and stops to be killed in the middle: python -m tests.ledger.killed_ledger DSN PLACE.
 
-WHAT is rate or close. It adds BATCH entries at a time. At PLACE, "after 2" (entries are stored, their chains' ends not yet noted) or "before 2" (the
-second time that entries are to be stored), it says ``there`` and waits for ever; with PLACE "never" it says ``done``.
+It adds `BATCH` entries at a time. At PLACE, "after 2" (entries are stored for the second time, their chains' ends not yet noted) or "before 2"
+(they are about to be), it says ``there`` and waits for ever.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from fairclock.store import open_store
 from tests.ledger.factories import HOUR, START, UTC_MONTHS, ByTokens, a_usage
 
 HOURS = 6
+BATCH = 4
 PRICES = ByTokens(minimum=Fraction(3))
 USAGES = [
     a_usage(tenant=tenant, start=START + number * HOUR, end=START + (number + 1) * HOUR, requests=3 + number)
@@ -51,17 +52,19 @@ def stop_at(place):
     books.keep_entries = keep
 
 
-def main(dsn, what, batch, place):
-    books._BATCH = int(batch)
+def rate_and_close(store):
+    """Bring the ledger to say `USAGES`, and make their month final."""
+    rate(store, USAGES, MONTH, prices=PRICES, months=UTC_MONTHS)
+    closing = Closing(month="2026-10", state=PeriodState.FINAL, grace=timedelta(days=7))
+    now = datetime(2026, 11, 30, tzinfo=UTC)
+    close_month(store, closing, prices=PRICES, months=UTC_MONTHS, now=now, currency="USD")
+
+
+def main(dsn, place):
+    books._BATCH = BATCH
     stop_at(place)
     with open_store(dsn) as store:
-        if what == "rate":
-            rate(store, USAGES, MONTH, prices=PRICES, months=UTC_MONTHS)
-        else:
-            closing = Closing(month="2026-10", state=PeriodState.FINAL, grace=timedelta(days=7))
-            now = datetime(2026, 11, 30, tzinfo=UTC)
-            close_month(store, closing, prices=PRICES, months=UTC_MONTHS, now=now, currency="USD")
-    print("done", flush=True)  # noqa: T201
+        rate_and_close(store)
 
 
 if __name__ == "__main__":
