@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,8 @@ def test_each_contract_has_its_report_in_four_formats_and_two_languages(month):
 
 def test_what_is_being_done_is_said_beside_the_data_and_how_long_it_took(month):
     _, summary, said = month
-    names = ["simulate", "ingest gateway", "ingest spans", "join and seal", "evaluate", "write reports"]
+    names = ["simulate", "ingest gateway", "ingest spans", "join and seal", "evaluate"]
+    names += ["rate, close and verify", "write invoices", "write reports"]
     assert [stage["name"] for stage in summary["stages"]] == names
     assert all(name in said for name in names)
 
@@ -122,6 +124,39 @@ def test_the_store_beside_it_gives_the_same_report_again(month):
     assert done.returncode in (0, 1, 3), done.stderr
     (again,) = (out / "again").glob("*.json")
     assert again.read_bytes() == report.read_bytes()
+
+
+def test_the_month_is_billed_to_the_last_request_and_closed(month):
+    out, summary, _ = month
+    ledger = summary["ledger"]
+    assert (ledger["state"], ledger["entries_verified"] > 0) == ("final", True)
+    assert {each["tenant"] for each in ledger["tenants"]} == {tenant.name for tenant in TENANTS}
+    assert sum(each["requests"] for each in ledger["tenants"]) == REQUESTS
+    written = {path.name for path in (out / "invoices").iterdir()}
+    assert {Path(path).name for path in summary["invoices"]} == written
+    for each in ledger["tenants"]:
+        stem = f"{each['tenant']}-2026-10-invoice"
+        endings = ("pdf", "zh.pdf", "html", "zh.html", "csv", "zh.csv", "json")
+        assert {f"{stem}.{ending}" for ending in endings} <= written
+        statement = json.loads((out / "invoices" / f"{stem}.json").read_bytes())
+        assert (statement["simulated"], statement["status"]) == (True, "final")
+        assert statement["number"] == each["number"] == f"{each['tenant']}-000001"
+        assert sum(Fraction(line["net"]) for line in statement["lines"]) == Fraction(each["net"])
+
+
+def test_a_tampered_copy_of_its_ledger_is_caught(month):
+    out, _, _ = month
+    config = ("-c", "billing/fairclock.yaml")
+    copied = fairclock("ledger", "export", "--format", "jsonl", "-o", "copy.jsonl", *config, cwd=out)
+    assert copied.returncode == 0, copied.stderr
+    assert fairclock("ledger", "verify", "copy.jsonl", cwd=out).returncode == 0
+    lines = (out / "copy.jsonl").read_text().splitlines(keepends=True)
+    place = next(at for at, line in enumerate(lines) if '\\"requests\\":1,' in line)
+    lines[place] = lines[place].replace('\\"requests\\":1,', '\\"requests\\":2,', 1)
+    (out / "copy.jsonl").write_text("".join(lines))
+    caught = fairclock("ledger", "verify", "copy.jsonl", cwd=out)
+    assert caught.returncode == 1
+    assert "its bytes or its link were changed" in caught.stdout
 
 
 def test_recorded_arrivals_go_the_same_way(tmp_path):
