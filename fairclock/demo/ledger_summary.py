@@ -56,7 +56,7 @@ def ledger_table(ledger: Mapping[str, Any]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
     table.add_column("tenant", no_wrap=True)
     currencies = ", ".join(sorted({each["currency"] for each in ledger["tenants"]}))
-    for name in ("requests", "tokens", "GPU-s", "per 1,000", f"net, {currencies}", "with tax"):
+    for name in ("requests", "tokens", "GPU-s", f"net, {currencies}", "with tax"):
         table.add_column(name, justify="right", no_wrap=True)
     for each in ledger["tenants"]:
         table.add_row(
@@ -64,7 +64,6 @@ def ledger_table(ledger: Mapping[str, Any]) -> Table:
             f"{each['requests']:,}",
             f"{each['prompt_tokens'] + each['completion_tokens']:,}",
             each["gpu_seconds"],
-            each["per_1000_requests"] or "–",
             each["net"],
             each["gross"],
         )
