@@ -24,8 +24,12 @@ A broken promise, missing data and unbillable usage are values, never exceptions
 
 from __future__ import annotations
 
-import copyreg
 from typing import Any, ClassVar
+
+
+def _empty(kind: type[Exception], *words: object) -> Exception:
+    """Return an error without its parts, which follow."""
+    return kind.__new__(kind, *words)
 
 
 class FairclockError(Exception):
@@ -48,7 +52,7 @@ class FairclockError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let it cross from one process to another with all its parts."""
-        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
+        return _empty, (type(self), *self.args), self.__dict__
 
     def __str__(self) -> str:
         """Return the one sentence that a person reads."""

@@ -137,7 +137,7 @@ def _timings(answer: bytearray) -> dict[str, float]:
 def _usage(answer: bytearray) -> dict[str, int]:
     """Return the counts of the answer's ``usage``; of a stream, those of the last event that has any."""
     found: dict[str, int] = {}
-    for line in [bytes(answer), *answer.splitlines()]:
+    for line in [bytes(answer), *bytes(answer).splitlines()]:
         try:
             said = json.loads(line.removeprefix(b"data:")).get("usage") or {}
         except (ValueError, AttributeError):
