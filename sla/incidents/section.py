@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sla.incidents.hits import Hits
     from sla.slices.evaluator import InForce
 
-MOST_LOOKED_INTO = 20
+MOST_LOOKED_INTO = 10
 """Of more incidents than this, those with the most bad requests are looked into; the others are listed."""
 _MICROSECONDS = 1_000_000
 
