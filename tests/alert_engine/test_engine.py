@@ -115,6 +115,24 @@ def test_a_log_that_is_read_to_its_end_is_quiet_and_no_gap(store):
     assert ("measurement-gap", None) not in standing
 
 
+def test_engines_that_are_heard_no_more_behind_a_quiet_log_freeze_what_needs_them(store):
+    unmeasured = {"time": "bad", "coverage_floor": "0%", "below_floor": "violated", "unknown_clock": "void"}
+    contract = a_contract(objectives=[latency("inference", at_most="1s")], unmeasured=unmeasured)
+    scene = Scene(store, contracts=[contract])
+    scene.engine = scene.another_engine(quiet=lambda: True)
+    burn = "burn-1h", "p99-inference"
+    scene.log(0, minutes=60).log(60, bad=30, minutes=10, bad_status="504").cover(0, 70, "engine")
+    assert scene.look(70)[burn] == "firing"
+    # requests come, and no engine says how long it took: that they are unknown is no reason to call it well
+    scene.log(70, minutes=12)
+    scene.look(80)
+    assert scene.look(82)[burn] == "frozen"
+    # what the engines heard of all lines, and then nobody came, is quiet
+    scene.cover(70, 82, "engine")
+    scene.look(90)
+    assert scene.look(92)[burn] == "resolved"
+
+
 def test_a_store_into_which_nothing_ever_comes_pages(store):
     scene = Scene(store)
     assert scene.look(0) == scene.look(9) == {}
