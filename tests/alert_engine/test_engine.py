@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from pydantic import ValidationError
 
 from fairclock.model.probes import ProbeOutcome
 from fairclock.store.probes import keep_probes
+from sla.alerting.configuration import AlertsSection
 from tests.alert_engine.factories import a_probe
 from tests.alert_engine.scene import MINUTE, START, Scene
 from tests.evaluation.factories import a_contract, availability, latency
@@ -348,6 +350,42 @@ def test_a_rule_that_could_never_fire_is_refused_and_said_once(store, caplog):
     said = [each.message for each in caplog.records if "hopeless" in each.message]
     assert len(said) == 2, "once an objective"
     assert "more than there can be" in said[0]
+
+
+def test_a_pace_that_not_even_bad_requests_alone_could_exceed_is_refused_and_said_once(store, caplog):
+    promises = [latency(percentile="50", at_most="1s"), latency(percentile="51", at_most="1s")]
+    scene = Scene(store, contracts=[a_contract(objectives=promises)])
+    scene.log(0, seconds=3.0, minutes=10).look(10)
+    standing = scene.look(11)
+    assert standing["budget-pace", "p51-end_to_end"] == "firing"
+    assert ("budget-pace", "p50-end_to_end") not in standing
+    said = [each.message for each in caplog.records if "budget-pace" in each.message]
+    (only,) = said
+    assert only.startswith(
+        "p50-end_to_end of acme-2026 is not watched by budget-pace: with every request bad"
+    )
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"gap": {"longest": "2h"}},
+        {"sources": {"silent_after": "24h"}},
+        {"queue_share": {"above": "100%"}},
+        {"kv_cache": {"above": "120%"}},
+        {"coverage_floor": "101%"},
+    ],
+    ids=[
+        "a gap longer than what is looked at",
+        "a source that is forgotten before it is silent",
+        "more waiting than there is time",
+        "a cache more than full",
+        "more read through than there is",
+    ],
+)
+def test_thresholds_that_nothing_could_reach_are_refused(section):
+    with pytest.raises(ValidationError):
+        AlertsSection.model_validate(section)
 
 
 def test_a_budget_used_up_at_more_than_twice_its_pace(store):
