@@ -276,6 +276,25 @@ def test_what_is_watched_no_more_is_ended_and_what_others_watch_is_left_alone(st
     assert scene.latest()[BURN].summary_en.startswith("not watched any more: ")
 
 
+def test_a_rule_that_cannot_be_looked_at_silences_no_other_and_ends_nothing(store, monkeypatch):
+    scene = Scene(store)
+    scene.log(0, minutes=30).log(30, bad=30, minutes=10).look(40)
+    calls = []
+
+    def broken(*_):
+        calls.append(None)
+        raise ValueError("what nobody thought of")
+        yield
+
+    monkeypatch.setattr("sla.alerting.engine.waiting_watch", broken)
+    with pytest.raises(ValueError, match="what nobody thought of"):
+        scene.look(52)
+    assert calls
+    standing = scene.standing()
+    assert standing["measurement-gap", None] == "firing", "a rule behind the broken one"
+    assert "resolved" not in standing.values()
+
+
 def test_alerts_that_are_switched_off_are_not_made(store):
     scene = Scene(store, enabled=False)
     assert scene.log(0, minutes=30).log(30, bad=30, minutes=10).look(40) == {}
