@@ -54,11 +54,23 @@ class BurnRules:
             self._made[key] = self._make(share, period)
         rules, refused = self._made[key]
         for rule in refused:
-            said = (contract, objective, rule.name)
-            if said not in self._said:
-                self._said.add(said)
-                _LOG.warning("%s of %s is not watched by %s: %s", objective, contract, rule.name, rule.reason)
+            self._refuse(contract, objective, rule)
         return rules
+
+    def has_pace(self, contract: str, objective: str, share: Fraction) -> bool:
+        """Return whether the pace of such a budget is watched; warn where no requests could exceed the threshold."""
+        pace = self._section.pace
+        if not pace.enabled or pace.above * share < 1:
+            return pace.enabled
+        reason = f"with every request bad the pace is {float(1 / share):.0%}, and {float(pace.above):.0%} is never exceeded"
+        self._refuse(contract, objective, RefusedRule(name="budget-pace", reason=reason))
+        return False
+
+    def _refuse(self, contract: str, objective: str, rule: RefusedRule) -> None:
+        said = (contract, objective, rule.name)
+        if said not in self._said:
+            self._said.add(said)
+            _LOG.warning("%s of %s is not watched by %s: %s", objective, contract, rule.name, rule.reason)
 
     def _make(self, share: Fraction, period: Interval) -> tuple[list[BurnRule], list[RefusedRule]]:
         burn = self._section.burn
@@ -91,6 +103,7 @@ class Budgeted:
     objective: LatencyObjective | AvailabilityObjective
     share: Fraction
     rules: tuple[BurnRule, ...]
+    has_pace: bool
 
 
 def budgeted(version: InForce, moment: Moment, rules: BurnRules) -> list[Budgeted]:
@@ -104,14 +117,17 @@ def budgeted(version: InForce, moment: Moment, rules: BurnRules) -> list[Budgete
         share = share_of(objective)
         if share is not None:
             made = rules.of(contract.id, objective.name, share, period)
-            found.append(Budgeted(place=place, objective=objective, share=share, rules=tuple(made)))  # type: ignore[arg-type]  # only these have a share
+            has_pace = rules.has_pace(contract.id, objective.name, share)
+            found.append(
+                Budgeted(place=place, objective=objective, share=share, rules=tuple(made), has_pace=has_pace)  # type: ignore[arg-type]  # only these have a share
+            )
     return found
 
 
 def budget_lengths(found: list[Budgeted], section: AlertsSection) -> set[int]:
     """Return the lengths, in microseconds, of the windows that the rules look at."""
     lengths = {us for each in found for rule in each.rules for us in (rule.long_us, rule.short_us)}
-    if section.pace.enabled and found:
+    if any(each.has_pace for each in found):
         lengths.add(_us(section.pace.window))
     return lengths
 
@@ -153,7 +169,7 @@ def budget_watches(
                 tenants=contract.customer.tenants,
                 budget_left=partial(left, each),
             )  # fmt: skip
-        if section.pace.enabled:
+        if each.has_pace:
             yield Watch(
                 key=AlertKey(contract=contract.id, rule="budget-pace", objective=objective.name),
                 severity=section.pace.severity,

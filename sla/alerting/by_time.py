@@ -19,7 +19,7 @@ from sla.alerting import wording
 from sla.alerting.measuring import LAG, period_of
 from sla.alerting.naming import AlertKey
 from sla.alerting.watches import Watch
-from sla.alerts import Window, burning
+from sla.alerts import Holds, Window, burning
 from sla.contracts.objectives import AvailabilityObjective, Downtime, MeanIntervalError
 from sla.evaluation.promises import looked_at
 from sla.grids import Grid, Span, intersection
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sla.slices import InForce
 
 Unread = Literal["bad", "void"]
+_JUST_BEGUN = "the month has just begun, and too few of its intervals have ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +127,15 @@ class _Budget:
         )
         counted = [each for each in inside if each.whole_us]
         finding = replace(found.finding, bad=sum(each.lost_us > 0 for each in counted), counted=len(counted))
+        if found.holds is Holds.NO and self._has_just_begun(lost):
+            return replace(found, finding=finding, holds=Holds.UNKNOWN, why_unknown=_JUST_BEGUN)
         return replace(found, finding=finding)
+
+    def _has_just_begun(self, lost: Sequence[Lost]) -> bool:
+        """Return whether the month has too few intervals to be down in: an outage that began before may go on."""
+        needed = self.formula.consecutive if isinstance(self.formula, Downtime) else 1
+        is_cut = not lost or lost[0].start_us == to_us(self.period.start)
+        return is_cut and len(lost) < needed
 
     def left(self, share: Fraction) -> Fraction | None:
         """Return what is left of the month's budget of time, by the contract's own words about unread time."""

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from fairclock.config import Seconds, Section, refuse
 from fairclock.model import Clock  # noqa: TC001 - pydantic reads it when the program runs
@@ -27,6 +27,16 @@ def _share(value: Any) -> Any:
 
 Share = Annotated[Fraction, BeforeValidator(_share)]
 """A share, written ``80%``."""
+
+
+def _part_of_a_whole(share: Fraction) -> Fraction:
+    if share >= 1:
+        raise refuse("is never exceeded", "write less than 100%")
+    return share
+
+
+Level = Annotated[Share, AfterValidator(_part_of_a_whole)]
+"""A share that something can lie above."""
 
 SeverityName = Literal["critical", "warning", "info"]
 
@@ -106,7 +116,7 @@ class QueueShareSection(Section):
     enabled: bool = True
     """Whether it watches."""
 
-    above: Share = Field(default="50%", validate_default=True)
+    above: Level = Field(default="50%", validate_default=True)
     """Above which share of the whole time."""
 
     window: Seconds = Field(default="15min", validate_default=True)
@@ -128,7 +138,7 @@ class KvCacheSection(Section):
     enabled: bool = True
     """Whether it watches."""
 
-    above: Share = Field(default="80%", validate_default=True)
+    above: Level = Field(default="80%", validate_default=True)
     """Above which level."""
 
     hold: Seconds = Field(default="1min", validate_default=True)
@@ -205,6 +215,14 @@ class GapSection(Section):
     severity: SeverityName = "critical"
     """How soon somebody has to look."""
 
+    @model_validator(mode="after")
+    def _can_be_found(self) -> GapSection:
+        if self.longest >= self.window:
+            raise refuse(
+                "longest is not shorter than window: no such gap is ever found", "make window longer"
+            )
+        return self
+
 
 class SourcesSection(Section):
     """Sources that fell silent, or contradict themselves."""
@@ -220,6 +238,15 @@ class SourcesSection(Section):
 
     severity: SeverityName = "warning"
     """How soon somebody has to look."""
+
+    @model_validator(mode="after")
+    def _can_be_silent(self) -> SourcesSection:
+        if self.silent_after >= self.forget_after:
+            raise refuse(
+                "silent_after is not shorter than forget_after: a source is forgotten before it is silent",
+                "make forget_after longer",
+            )
+        return self
 
 
 class ProbesSection(Section):
@@ -260,7 +287,7 @@ class AlertsSection(Section):
     keep: Seconds = Field(default="1min", validate_default=True)
     """For how long an alert's condition has to have ended before it is resolved."""
 
-    coverage_floor: Share = Field(default="90%", validate_default=True)
+    coverage_floor: Share = Field(default="90%", validate_default=True, le=1)
     """What share of a window has to be read through to say that all is well; below, alerts are frozen."""
 
     burn: BurnSection = BurnSection()

@@ -99,14 +99,21 @@ class AlertEngine:
         moment = Moment(store=store, as_of=as_of, now=now, newest=newest_as_of(store, as_of), quiet=quiet)
         events: list[AlertEvent] = []
         watched: set[str] = set()
-        for watch in self._watches(moment, versions):
-            watched.add(watch.key.text)
-            event = self._moved(watch, states.get(watch.key.text), now)
-            if event is not None:
-                events.append(event)
-        events += self._over(states, watched, versions, now)
+        failure: Exception | None = None
+        try:
+            for watch in self._watches(moment, versions):
+                watched.add(watch.key.text)
+                event = self._moved(watch, states.get(watch.key.text), now)
+                if event is not None:
+                    events.append(event)
+        except Exception as error:  # noqa: BLE001 - raised again below, once what is known is written down
+            failure = error
+        else:
+            events += self._over(states, watched, versions, now)
         if events and self.outbox.keep(events):
             self.told()
+        if failure is not None:
+            raise failure
 
     def _watches(self, moment: Moment, versions: Sequence[InForce]) -> Iterator[Watch]:
         section = self.section
@@ -118,17 +125,20 @@ class AlertEngine:
         sums = self._sums.read(moment, lengths)
         probes = recent_probes(moment) if section.probes.enabled else []
         assert self._began_at is not None  # noqa: S101 - `step` notes it
+        parts: list[Iterator[Watch]] = []
         for version in in_force:
-            yield from budget_watches(version, promised[version.key], moment, sums, section)
-            yield from self._timed.watches(version, moment)
-            yield from waiting_watch(version, moment, sums, section)
-            yield from latency_watches(version, moment, sums, section)
-            yield from gap_watch(version, moment, section, watched_since=self._began_at)
-            yield from probe_watch(version, moment, section, probes)
-        yield from kv_cache_watches(moment, section)
-        yield from source_watches(moment, section)
+            parts += [
+                budget_watches(version, promised[version.key], moment, sums, section),
+                self._timed.watches(version, moment),
+                waiting_watch(version, moment, sums, section),
+                latency_watches(version, moment, sums, section),
+                gap_watch(version, moment, section, watched_since=self._began_at),
+                probe_watch(version, moment, section, probes),
+            ]
+        parts += [kv_cache_watches(moment, section), source_watches(moment, section)]
         if self.costs is not None:
-            yield from cost_watches(moment, section, self.costs)
+            parts.append(cost_watches(moment, section, self.costs))
+        yield from _one_after_the_other(parts)
 
     def _moved(self, watch: Watch, kept: Kept | None, now: datetime) -> AlertEvent | None:
         """Return the event that tells what has changed; None where nothing has."""
@@ -187,6 +197,20 @@ class AlertEngine:
                 continue
             found.append(over(kept, now=now))
         return found
+
+
+def _one_after_the_other(parts: Iterable[Iterator[Watch]]) -> Iterator[Watch]:
+    """Yield what all parts do; the first error of one is raised behind them all, so that it silences no other."""
+    first: Exception | None = None
+    for part in parts:
+        try:
+            found = list(part)
+        except Exception as error:  # noqa: BLE001 - raised below
+            first = first or error
+        else:
+            yield from found
+    if first is not None:
+        raise first
 
 
 def _is_in_force(version: InForce, now: datetime) -> bool:

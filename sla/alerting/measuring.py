@@ -135,9 +135,12 @@ class Moment:
         return self._windows[key]
 
     def quiet_time(self, interval: Interval, *, engine: bool = False) -> list[Interval]:
-        """Return what of `interval` lies behind the last line of logs that are read to their ends."""
-        newest = self._newest_to(engine=engine, quiet=False)
-        if not self.quiet or newest is None:
+        """Return what of `interval` lies behind the last line of logs that are read to their ends.
+
+        engine: of engines too, unless these have said nothing while there still were lines.
+        """
+        newest = self.newest.gateway_to
+        if not self._is_quiet(engine=engine) or newest is None:
             return []
         return clip([Interval(start=min(newest, self.now), end=self.now)], interval)
 
@@ -150,12 +153,22 @@ class Moment:
         # the minute in which the window begins belongs to it
         return from_us((to_us(self.until(engine=False)) - length_us) // MINUTE_US * MINUTE_US)
 
-    def _newest_to(self, *, engine: bool, quiet: bool | None = None) -> datetime | None:
-        if self.quiet if quiet is None else quiet:
+    def _newest_to(self, *, engine: bool) -> datetime | None:
+        if self._is_quiet(engine=engine):
             return self.now
-        both = [self.newest.gateway_to, *([self.newest.engine_to] if engine else [])]
+        both = [
+            self.now if self.quiet else self.newest.gateway_to,
+            *([self.newest.engine_to] if engine else []),
+        ]
         known = [each for each in both if each is not None]
         return min(known) if len(known) == len(both) else None
+
+    def _is_quiet(self, *, engine: bool) -> bool:
+        """Return whether nothing came since the last line; a silent engine behind a busy log is not quiet."""
+        if not self.quiet or not engine:
+            return self.quiet
+        gateway_to, engine_to = self.newest.gateway_to, self.newest.engine_to
+        return gateway_to is None or (engine_to is not None and gateway_to - engine_to <= LAG)
 
 
 @dataclass(slots=True)

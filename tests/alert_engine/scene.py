@@ -52,22 +52,22 @@ class Scene:
         self.engine = self.another_engine()
         return self
 
-    def log(self, minute, count=30, *, bad=0, minutes=1, seconds=0.2, covered=True, **line):
+    def log(self, minute, count=30, *, bad=0, minutes=1, seconds=0.2, covered=True, bad_status="500", **line):
         """Log `count` requests a minute, of which `bad` fail."""
         lines = []
         for place in range(minutes):
             for each in range(count):
                 self.number += 1
                 at = START + (minute + place + each / count) * MINUTE
-                status = "500" if each < bad else "200"
+                status = bad_status if each < bad else "200"
                 lines.append(a_line(at=at, number=self.number, status=status, seconds=seconds, **line))
         self.store.ingest(LineBatch(kind="gateway", source="access.log", lines=lines))
         return self.cover(minute, minute + minutes) if covered else self
 
-    def cover(self, start, end):
+    def cover(self, start, end, kind="gateway"):
         """Say that the time was read through."""
         self.store.cover(
-            kind="gateway",
+            kind=kind,
             source="access.log",
             intervals=[Interval(start=START + start * MINUTE, end=START + end * MINUTE)],
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -45,6 +45,16 @@ def test_a_budget_of_time_that_burns_fires_and_is_resolved(store, formula):
     for minute in (80, 82):
         scene.look(minute)
     assert scene.standing() == {BURN: "resolved"}
+
+
+def test_an_outage_that_lasts_beyond_the_end_of_a_month_is_not_called_over(store):
+    scene = a_scene(store, {**DOWNTIME, "consecutive": "5"})
+    midnight = int((datetime(2026, 10, 31, 16, tzinfo=UTC) - START) / MINUTE)
+    scene.log(midnight - 40, minutes=30).log(midnight - 10, bad=30, minutes=20)
+    for minute in (-1, 1, 2, 3, 4, 6, 8):
+        scene.look(midnight + minute)
+    assert scene.changes(*BURN) == ["firing", "frozen", "firing"]
+    assert scene.events()[1].frozen_reason.startswith("the month has just begun")
 
 
 def test_bad_minutes_that_do_not_follow_each_other_are_no_downtime(store):

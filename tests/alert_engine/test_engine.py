@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from pydantic import ValidationError
 
 from fairclock.model.probes import ProbeOutcome
 from fairclock.store.probes import keep_probes
+from sla.alerting.configuration import AlertsSection
 from tests.alert_engine.factories import a_probe
 from tests.alert_engine.scene import MINUTE, START, Scene
 from tests.evaluation.factories import a_contract, availability, latency
@@ -113,6 +115,24 @@ def test_a_log_that_is_read_to_its_end_is_quiet_and_no_gap(store):
     standing = scene.look(82)
     assert standing[BURN] == "resolved"
     assert ("measurement-gap", None) not in standing
+
+
+def test_engines_that_are_heard_no_more_behind_a_quiet_log_freeze_what_needs_them(store):
+    unmeasured = {"time": "bad", "coverage_floor": "0%", "below_floor": "violated", "unknown_clock": "void"}
+    contract = a_contract(objectives=[latency("inference", at_most="1s")], unmeasured=unmeasured)
+    scene = Scene(store, contracts=[contract])
+    scene.engine = scene.another_engine(quiet=lambda: True)
+    burn = "burn-1h", "p99-inference"
+    scene.log(0, minutes=60).log(60, bad=30, minutes=10, bad_status="504").cover(0, 70, "engine")
+    assert scene.look(70)[burn] == "firing"
+    # requests come, and no engine says how long it took: that they are unknown is no reason to call it well
+    scene.log(70, minutes=12)
+    scene.look(80)
+    assert scene.look(82)[burn] == "frozen"
+    # what the engines heard of all lines, and then nobody came, is quiet
+    scene.cover(70, 82, "engine")
+    scene.look(90)
+    assert scene.look(92)[burn] == "resolved"
 
 
 def test_a_store_into_which_nothing_ever_comes_pages(store):
@@ -256,6 +276,25 @@ def test_what_is_watched_no_more_is_ended_and_what_others_watch_is_left_alone(st
     assert scene.latest()[BURN].summary_en.startswith("not watched any more: ")
 
 
+def test_a_rule_that_cannot_be_looked_at_silences_no_other_and_ends_nothing(store, monkeypatch):
+    scene = Scene(store)
+    scene.log(0, minutes=30).log(30, bad=30, minutes=10).look(40)
+    calls = []
+
+    def broken(*_):
+        calls.append(None)
+        raise ValueError("what nobody thought of")
+        yield
+
+    monkeypatch.setattr("sla.alerting.engine.waiting_watch", broken)
+    with pytest.raises(ValueError, match="what nobody thought of"):
+        scene.look(52)
+    assert calls
+    standing = scene.standing()
+    assert standing["measurement-gap", None] == "firing", "a rule behind the broken one"
+    assert "resolved" not in standing.values()
+
+
 def test_alerts_that_are_switched_off_are_not_made(store):
     scene = Scene(store, enabled=False)
     assert scene.log(0, minutes=30).log(30, bad=30, minutes=10).look(40) == {}
@@ -330,6 +369,42 @@ def test_a_rule_that_could_never_fire_is_refused_and_said_once(store, caplog):
     said = [each.message for each in caplog.records if "hopeless" in each.message]
     assert len(said) == 2, "once an objective"
     assert "more than there can be" in said[0]
+
+
+def test_a_pace_that_not_even_bad_requests_alone_could_exceed_is_refused_and_said_once(store, caplog):
+    promises = [latency(percentile="50", at_most="1s"), latency(percentile="51", at_most="1s")]
+    scene = Scene(store, contracts=[a_contract(objectives=promises)])
+    scene.log(0, seconds=3.0, minutes=10).look(10)
+    standing = scene.look(11)
+    assert standing["budget-pace", "p51-end_to_end"] == "firing"
+    assert ("budget-pace", "p50-end_to_end") not in standing
+    said = [each.message for each in caplog.records if "budget-pace" in each.message]
+    (only,) = said
+    assert only.startswith(
+        "p50-end_to_end of acme-2026 is not watched by budget-pace: with every request bad"
+    )
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"gap": {"longest": "2h"}},
+        {"sources": {"silent_after": "24h"}},
+        {"queue_share": {"above": "100%"}},
+        {"kv_cache": {"above": "120%"}},
+        {"coverage_floor": "101%"},
+    ],
+    ids=[
+        "a gap longer than what is looked at",
+        "a source that is forgotten before it is silent",
+        "more waiting than there is time",
+        "a cache more than full",
+        "more read through than there is",
+    ],
+)
+def test_thresholds_that_nothing_could_reach_are_refused(section):
+    with pytest.raises(ValidationError):
+        AlertsSection.model_validate(section)
 
 
 def test_a_budget_used_up_at_more_than_twice_its_pace(store):

@@ -233,7 +233,7 @@ def test_the_command_lists_them_with_their_evidence(books):
 def test_a_step_looks_at_the_last_day_and_not_all_the_time(books):
     now = books.store.watermark()
     second = (now - START).total_seconds()
-    step = EnginesStep(lambda: books.store)
+    step = EnginesStep(lambda: books.store, _monotonic=lambda: 0.0)
     books.scrapes([second - 120], second - 4000)
     step.step(now)
     books.scrapes([second - 30], second - 60)
@@ -241,3 +241,17 @@ def test_a_step_looks_at_the_last_day_and_not_all_the_time(books):
     assert kept(books) == []
     step.step(now + timedelta(seconds=30))
     assert [each.kind for each in kept(books)] == ["restarted"]
+
+
+def test_where_looking_takes_long_it_is_done_for_a_twentieth_of_the_time(books):
+    now, looks = books.store.watermark(), []
+    clock = iter((0.0, 5.0, 200.0, 200.1, 300.0, 300.1))
+
+    def reach():
+        looks.append(None)
+        return books.store
+
+    step = EnginesStep(reach, _monotonic=lambda: next(clock))
+    for seconds in (0, 31, 99, 100, 129, 130):
+        step.step(now + timedelta(seconds=seconds))
+    assert len(looks) == 3, "at 0, which took 5 s, at 100, which took 0.1 s, and at 130"

@@ -8,9 +8,10 @@ from datetime import timedelta
 
 import pytest
 
+from fairclock.cli.pipeline.alerting import OpenIncidents
 from fairclock.model import Interval
 from fairclock.store import Query
-from fairclock.store.incidents import incidents_as_of, open_incident
+from fairclock.store.incidents import incidents_as_of, open_incident, open_incidents
 from sla.evaluation import evaluate
 from sla.evaluation.excluded import Excluded
 from sla.incidents import incident_id
@@ -183,6 +184,30 @@ def test_an_ended_incident_is_open_within_its_time_only(scene, store):
     ]
     first, second = incident_id(ID, P99, at(0)), incident_id(ID, P99, at(3600))
     assert opened == [None, first, first, None, second]
+    together = [
+        open_incidents(store, at=at(seconds), as_of=known).get((ID, P99))
+        for seconds in (-1, 0, 299, 300, 3600)
+    ]
+    assert together == opened
+    assert open_incidents(store, at=at(3600), as_of=at(0)) == {}
+
+
+def test_however_many_alerts_ask_for_their_incident_the_store_is_asked_once(scene, store):
+    two_incidents(scene)
+    scene.play()
+    a_pass(store)
+    asked = []
+
+    def reach():
+        asked.append(None)
+        return store
+
+    incident = OpenIncidents(reach)
+    assert {incident(ID, P99, at(10)) for _ in range(100)} == {incident_id(ID, P99, at(0))}
+    assert incident("another", P99, at(10)) is None
+    assert len(asked) == 1
+    assert incident(ID, P99, at(3600)) == incident_id(ID, P99, at(3600))
+    assert incident(ID, P99, at(-1)) is None
 
 
 def test_what_is_excluded_is_no_incident(scene, store):

@@ -6,8 +6,11 @@ import os
 import random
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+
+from fairclock.store.incidents import open_incidents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -58,12 +61,7 @@ def watching(
     """Return the engine that alerts by the slices of `versions` and the limits of `prices`, and wakes the pipeline's courier."""
     from billing.bookkeeping.limits import KnownLimits  # noqa: PLC0415
     from exporters.webhooks.store_outbox import StoreOutbox  # noqa: PLC0415 - only where there are contracts
-    from fairclock.store.incidents import open_incident  # noqa: PLC0415
     from sla.alerting.engine import AlertEngine  # noqa: PLC0415
-
-    def incident(contract_id: str, objective: str, at: datetime) -> str | None:
-        opened = store()
-        return open_incident(opened, contract_id, objective, at=at, as_of=opened.watermark())
 
     def told() -> None:
         if pipeline.courier is not None:
@@ -74,11 +72,28 @@ def watching(
         outbox=StoreOutbox(store),
         section=section,
         versions=versions,
-        incident=incident,
+        incident=OpenIncidents(store),
         quiet=lambda: is_quiet(pipeline),
         told=told,
         costs=None if prices is None else KnownLimits(prices),
     )
+
+
+@dataclass(slots=True)
+class OpenIncidents:
+    """Names the incidents that go on; all of them are read once for an instant, however many alerts ask."""
+
+    _store: Callable[[], Store]
+    _at: datetime | None = None
+    _found: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def __call__(self, contract_id: str, objective: str, at: datetime) -> str | None:
+        """Return the open incident of an objective at `at`; raises `StoreError`."""
+        if at != self._at:
+            store = self._store()
+            self._found = open_incidents(store, at=at, as_of=store.watermark())
+            self._at = at
+        return self._found.get((contract_id, objective))
 
 
 def is_quiet(pipeline: Pipeline) -> bool:

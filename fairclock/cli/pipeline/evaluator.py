@@ -47,8 +47,8 @@ def evaluator(
         return slices.counted.versions if slices.counted else None
 
     passes.add("incidents", IncidentStep(store, versions))
-    passes.add("engines", EnginesStep(store))
     passes.add("alerts", alerts(versions))
+    passes.add("engines", EnginesStep(store))
     passes.add("revisions", RevisionsStep(store, slices))
     return passes
 
