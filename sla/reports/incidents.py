@@ -13,6 +13,7 @@ from sla.reports.reading import count, moment, number, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from fairclock.documents.languages import Language
     from sla.reports.reading import Report
@@ -24,10 +25,14 @@ _PLACES = {"_seconds": 3, "_per_minute": 1, "_mean": 2, "_times": 2, "_tau": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentRow:
-    """One incident as the table prints it; every list is one text a line."""
+    """One incident as the tables print it; every list is one text a line.
+
+    is_looked_into: there is evidence, or it was looked for in vain; the others are only listed.
+    """
 
     id: str
     objective: str
+    is_looked_into: bool
     times: list[str]
     hit: list[str]
     evidence: list[str]
@@ -68,6 +73,7 @@ def _row(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> Inciden
     return IncidentRow(
         id=printable(str(each["id"])),
         objective=printable(str(each["objective"])),
+        is_looked_into=each.get("evidence") is not None,
         times=_times(each, language, zone),
         hit=_hit(each, language),
         evidence=_evidence(each, language),
@@ -78,7 +84,7 @@ def _times(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> list[
     first, last = moment(each["from"], zone), moment(each["to"], zone)
     length = Fraction((last - first).total_seconds()).limit_denominator(1_000_000)
     lines = [
-        language.text("incidents.span", start=first.isoformat(sep=" "), end=last.isoformat(sep=" ")),
+        _span(first, last, language),
         language.text(
             "incidents.length",
             length=duration(length),
@@ -86,6 +92,20 @@ def _times(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> list[
         ),
     ]
     return [*lines, language.text("incidents.ongoing")] if each.get("ongoing") else lines
+
+
+def _span(first: datetime, last: datetime, language: Language) -> str:
+    """Return both instants, to the second where they are no whole minutes; what they share is said once."""
+    clock = "%H:%M" if first.second == last.second == 0 else "%H:%M:%S"
+    start = first.strftime(f"%Y-%m-%d {clock}")
+    if first.utcoffset() != last.utcoffset():
+        start = f"{start} ({_offset(first)})"
+    end = last.strftime(clock if first.date() == last.date() else f"%Y-%m-%d {clock}")
+    return language.text("incidents.span", start=start, end=f"{end} ({_offset(last)})")
+
+
+def _offset(instant: datetime) -> str:
+    return f"UTC{instant.isoformat()[-6:]}"
 
 
 def _hit(each: Mapping[str, Any], language: Language) -> list[str]:
@@ -117,7 +137,7 @@ def _hit(each: Mapping[str, Any], language: Language) -> list[str]:
 def _evidence(each: Mapping[str, Any], language: Language) -> list[str]:
     found = each.get("evidence")
     if found is None:
-        return [language.text("incidents.not_looked_into")]
+        return []
     return [_sentence(one, language) for one in found] or [language.text("incidents.no_evidence")]
 
 
