@@ -85,15 +85,30 @@ def cost_rows(report: Report, language: Language) -> list[CostRow]:
     return [
         CostRow(
             model=printable(str(each["model"])) or nothing,
-            length_class=printable(str(each["length_class"])) or nothing,
+            length_class=_word("length", str(each["length_class"]), language) or nothing,
             mode=printable(str(each["inference_mode"])) or nothing,
-            treatment=printable(str(each["treatment"])),
+            treatment=_treatment(str(each["treatment"]), language),
             requests=language.integer(each["requests"]),
             tokens=language.integer(each["prompt_tokens"] + each["completion_tokens"]),
             net=_money(each, "net", language),
         )
         for each in cost.get("lines") or []
     ]
+
+
+def _treatment(name: str, language: Language) -> str:
+    """Return how requests ended; or which adjustment at close a line is, and of what: ``graduated:tokens``."""
+    kind, _, of = name.partition(":")
+    if not of:
+        return _word("ended", kind, language) if kind else language.text("nothing")
+    return language.text(
+        "charges.adjustment", kind=_word("closing", kind, language), of=_word("closing", of, language)
+    )
+
+
+def _word(group: str, name: str, language: Language) -> str:
+    key = f"charges.{group}.{name}"
+    return language.text(key) if language.has(key) else printable(name)
 
 
 def _credit(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> CreditRow:
