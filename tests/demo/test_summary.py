@@ -46,6 +46,23 @@ def summary(*objectives, customer="云帆金融"):
                 "objectives": list(objectives),
             }
         ],
+        "ledger": {
+            "state": "final",
+            "entries_verified": 2947,
+            "tenants": [
+                {
+                    "tenant": customer,
+                    "requests": 125_873,
+                    "prompt_tokens": 34_700_000,
+                    "completion_tokens": 911_302,
+                    "gpu_seconds": "18405.0",
+                    "currency": "CNY",
+                    "net": "181.62",
+                    "gross": "192.52",
+                }
+            ],
+        },
+        "invoices": ["/somewhere/demo-out/invoices/a-2026-10-invoice.pdf"],
         "stages": [{"name": "simulate", "seconds": 3.5}],
         "seconds": 3.5,
         "out": "/somewhere/demo-out",
@@ -99,6 +116,13 @@ def test_and_not_otherwise(objectives):
 )
 def test_a_figure_is_printed_on_its_side_of_the_promise(changes, delivered):
     assert f" {delivered} " in printed(summary(objective(**changes)))
+
+
+def test_what_is_billed_stands_in_one_line_of_80_columns():
+    text = printed(summary(objective()))
+    assert "2,947 entries verified, the month is final" in text
+    (line,) = [line for line in text.splitlines() if "125,873" in line]
+    assert line.split() == ["云帆金融", "125,873", "35,611,302", "18405.0", "181.62", "192.52"]
 
 
 def test_a_customers_name_is_text_and_no_markup():
