@@ -17,6 +17,9 @@
     │   ├── SpoolFull             its limit is reached; what is in it must be delivered first
     │   └── SpoolUnavailable      its disk is full or failing; nothing more can be kept
     ├── DocumentError             fonts, templates, PDF
+    ├── NotShown                  the console has nothing of that name for who asks
+    ├── NotAllowed                who asks the console may not do that
+    ├── TooBusy                   an answer takes longer than one may wait for it
     └── NotEvaluable              exit 3; the question is right but cannot be answered
 
 A broken promise, missing data and unbillable usage are values, never exceptions.
@@ -121,6 +124,18 @@ class SpoolUnavailable(SpoolError):
 
 class DocumentError(FairclockError):
     """A document could not be set: fonts, templates or the PDF itself."""
+
+
+class NotShown(FairclockError):
+    """There is nothing of that name, as far as whoever asks may know."""
+
+
+class NotAllowed(FairclockError):
+    """Whoever asks may not do that."""
+
+
+class TooBusy(FairclockError):
+    """An answer takes longer than one may wait for it, or too many are waited for; it may be asked again."""
 
 
 class NotEvaluable(FairclockError):
