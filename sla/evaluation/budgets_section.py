@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairclock.model import Interval, from_us, utc_text
+from fairclock.model import from_us, utc_text
 from sla.budgets import Budget
 from sla.contracts.objectives import AvailabilityObjective, LatencyObjective, RateObjective
-from sla.evaluation.dataset import rows_of
-from sla.evaluation.endings import BAD
-from sla.evaluation.fragments import all_of, select, separated, sql
-from sla.evaluation.judging import judged_by
+from sla.evaluation.burn_down import burn_down
+from sla.evaluation.failing import failing, refused_rows
+from sla.evaluation.fragments import select, separated, sql
 from sla.evaluation.numbers import plain
-from sla.evaluation.quota import WINDOW_US, refused_below_quota
 from sla.evaluation.together import renamed
 from sla.evaluation.verdict_rows import part_of
 from sla.interval_formulas import TimeCount
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from sla.evaluation.rows import Requests
 
 _MICROSECONDS = 1_000_000
-_QUOTA_WINDOW = timedelta(microseconds=WINDOW_US)
 
 
 def error_budgets_section(
@@ -40,9 +36,11 @@ def error_budgets_section(
     """Return the budget of every promise that allows a share to be bad, in the file's order.
 
     Time is in seconds. `exhausted_at` is when the request was received that was one too many for what the whole
-    period allows; None where the budget is not used up, or is one of time or windows.
+    period allows; None where the budget is not used up, or is one of time or windows. `daily` is what was spent on
+    each day, `carried` what came over from the month before; both None for a budget of time or windows.
     """
     rows = []
+    by_day = burn_down(store, facts, judged)
     for key, each in judged.items():
         budget = budget_of(each)
         if budget is None:
@@ -60,11 +58,20 @@ def error_budgets_section(
                 "remaining_ratio": None if ratio is None else float(ratio),
                 "is_exhausted": budget.is_exhausted,
                 "exhausted_at": None if when is None else utc_text(when),
+                "carried": _carried(facts, carried[key]),
+                "daily": by_day.get(key),
                 "part": part_of(each.promise.part),
                 "version_sha256": facts.subject.contract.version_sha256,
             }
         )
     return rows
+
+
+def _carried(facts: Facts, carried: Tally) -> int | None:
+    """Return what requests of the month before spent; None where the budget is not one of requests."""
+    if not isinstance(carried, Count):
+        return None
+    return carried.over(unknown_is_bad=facts.subject.contract.unmeasured.unknown_clock == "bad")
 
 
 def budget_of(judged: Judged) -> Budget | None:
@@ -112,26 +119,12 @@ def _exhausted_at(store: Requests, facts: Facts, judged: Judged, carried: Tally)
 
 def _bad_requests(store: Requests, facts: Facts, promise: Promise, *, unknown_is_bad: bool) -> Query:
     """Return the requests of the month that are bad for a promise, those refused below the quota too."""
-    belongs = sql(promise.flag)
-    objective = promise.objective
-    if isinstance(objective, LatencyObjective):
-        judged = judged_by(
-            objective.latency.clock,
-            threshold=f"objective_{promise.key}_at_most",
-            threshold_us=objective.latency.at_most_us,
-        )
-        failing = [judged.valued_over, judged.unanswered, judged.unknown if unknown_is_bad else None]
-        any_of = separated(" OR ", [sql(f"({each.sql})", **each.parameters) for each in failing if each])
-        condition = all_of([belongs, any_of])
-        return select((sql("at_us"),), facts.source, sql(f"WHERE {condition.sql}", **condition.parameters))
-    condition = all_of([belongs, BAD])
+    condition = failing(promise, unknown_is_bad=unknown_is_bad)
     bad = select((sql("at_us"),), facts.source, sql(f"WHERE {condition.sql}", **condition.parameters))
-    quota = facts.subject.contract.quota
-    if quota is None or quota.rejected_below != "bad":
+    if isinstance(promise.objective, LatencyObjective):
         return bad
-    period = facts.month.period
-    before = timedelta(0) if facts.month.is_first else _QUOTA_WINDOW
-    window = Interval(start=period.start - before, end=period.end)
-    wider = rows_of(store, facts.subject, window, facts.as_of)
-    refused = select((sql("at_us"),), refused_below_quota(quota, wider, period), sql(f"WHERE {belongs.sql}"))
-    return separated("\nUNION ALL\n", (bad, renamed(refused, "refused_")))
+    refused = refused_rows(store, facts)
+    if refused is None:
+        return bad
+    below = select((sql("at_us"),), refused, sql(f"WHERE {promise.flag}"))
+    return separated("\nUNION ALL\n", (bad, renamed(below, "refused_")))

@@ -19,6 +19,7 @@ from sla.evaluation.cost_objectives import judge_cost
 from sla.evaluation.cost_section import amounts_section, cost_section
 from sla.evaluation.coverage import coverage_of
 from sla.evaluation.credits_section import credits_of, credits_section
+from sla.evaluation.curve import curve_ranks, curve_section
 from sla.evaluation.daily import daily
 from sla.evaluation.dataset import rows_of
 from sla.evaluation.evidence import rows_sha256
@@ -108,7 +109,9 @@ def evaluate(
     elapsed = Interval(start=period.start, end=facts[-1].month.elapsed.end)
     everything = together(facts)
     traffic = read_traffic(everything.others)
-    ranked = values_at_ranks(store, everything.source, clock_ranks(everything.others))
+    ranked = values_at_ranks(
+        store, everything.source, {**clock_ranks(everything.others), **curve_ranks(everything.others)}
+    )
     charged = charged_of(store, latest, month, period, instant_known)
     credited = credits_section(
         store, latest, month, [credit for each in results for credit in each.credits], instant_known
@@ -128,6 +131,7 @@ def evaluate(
             coverage_of(store, elapsed, instant_known), traffic, traffic.outcomes[Outcome.OK]
         ),
         "latency": latency_section(read_clock_table(everything.others, ranked)),
+        "percentile_curve": curve_section(everything.others, ranked),
         "breakdown": breakdown_section(read_breakdown(everything.others)),
         "objectives": [
             row

@@ -27,6 +27,7 @@ _FIRST = (
     "coverage",
     "unmeasured",
     "latency",
+    "percentile_curve",
     "breakdown",
     "daily",
     "objectives",

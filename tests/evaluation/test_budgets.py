@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -61,6 +62,9 @@ def test_a_budget_says_what_the_verdict_says_and_when_it_was_used_up(given_store
         expected = bad[budget["allowed"]] if budget["is_exhausted"] else None
         found = budget["exhausted_at"]
         assert (found and datetime.fromisoformat(found)) == expected
+        days = [(each + timedelta(hours=8)).date().isoformat() for each in bad]
+        assert {each["date"]: each["spent"] for each in budget["daily"] if each["spent"]} == Counter(days)
+        assert (len(budget["daily"]), budget["carried"]) == (31, 0)
     assert report["error_budgets"][2]["exhausted_at"] is None
 
 
@@ -72,6 +76,7 @@ def test_a_refusal_below_the_quota_spends_the_budget_when_it_was_received(given_
         quota={"requests_per_minute": 10, "rejected_below": "bad"},
     )  # fmt: skip
     assert (budget["allowed"], budget["spent"], budget["remaining_ratio"]) == (0, 1, None)
+    assert [each for each in budget["daily"] if each["spent"]] == [{"date": "2026-10-03", "spent": 1}]
     assert datetime.fromisoformat(budget["exhausted_at"]) == at(9)
 
 
@@ -85,6 +90,7 @@ def test_a_budget_overspent_in_requests_that_were_carried_over_was_used_up_when_
     )  # fmt: skip
     assert (budget["allowed"], budget["spent"], budget["remaining"]) == (2, 3, -1)
     assert budget["remaining_ratio"] == -0.5
+    assert (budget["carried"], sum(each["spent"] for each in budget["daily"])) == (3, 0)
     assert budget["exhausted_at"] == "2026-09-30T16:00:00Z"
 
 
@@ -96,7 +102,7 @@ def test_downtime_is_a_budget_of_time(given_store):
     requests = [a_request(received_at=at(0), outcome="server_error")]
     store = given_store
     (budget,) = budgets_of(store, requests, objectives=[{"name": "uptime", "availability": down}])
-    assert budget["kind"] == "time"
+    assert (budget["kind"], budget["daily"], budget["carried"]) == ("time", None, None)
     assert budget["spent"] + budget["remaining"] == pytest.approx(budget["allowed"])
     assert budget["allowed"] == pytest.approx(31 * 86_400 / 1000)
 
