@@ -6,6 +6,7 @@ from pydantic import Field
 
 from fairclock.config import FilePath, Section
 from sla.alerting.configuration import AlertsSection
+from sla.issuing.configuration import SealsSection
 
 
 class SlaSection(Section):
@@ -15,3 +16,5 @@ class SlaSection(Section):
     """The contracts, a file each, or a folder with the versions of one."""
 
     alerts: AlertsSection = AlertsSection()
+
+    seals: SealsSection = SealsSection()

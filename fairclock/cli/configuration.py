@@ -14,6 +14,7 @@ from collectors.gpu.configuration import GpuSection
 from collectors.otlp.configuration import OtlpSection
 from collectors.vllm_metrics.configuration import VllmSection
 from exporters.forwarding.configuration import ForwardSection
+from exporters.mail.configuration import MailSection
 from exporters.spool.configuration import SpoolSection
 from exporters.webhooks.configuration import WebhooksSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
@@ -63,6 +64,7 @@ class Configuration(Section):
     sla: SlaSection = SlaSection()
     billing: BillingSection = BillingSection()
     webhooks: WebhooksSection = WebhooksSection()
+    mail: MailSection = MailSection()
     http: HttpSection = HttpSection()
     log: LogSection = LogSection()
 

@@ -123,9 +123,11 @@ def _passes(
         return passes
     from fairclock.cli.pipeline.alerting import watching  # noqa: PLC0415 - only where there are contracts
     from fairclock.cli.pipeline.evaluator import evaluator  # noqa: PLC0415
+    from fairclock.cli.pipeline.seal_deliveries import sending_seals  # noqa: PLC0415
 
     return evaluator(
         store,
         contracts,
         lambda versions: watching(settings.sla.alerts, store, pipeline, versions, prices=prices),
+        sending_seals(settings, store),
     )

@@ -6,14 +6,18 @@
 """
 
 from sla.revisions.due import DueMonth, Looked, due_months, months_within
+from sla.revisions.figures import digest_of, figures_of
 from sla.revisions.keeping import Kept, keep_revision
-from sla.revisions.stating import with_revision
+from sla.revisions.stating import changes_since, with_revision
 
 __all__ = [
     "DueMonth",
     "Kept",
     "Looked",
+    "changes_since",
+    "digest_of",
     "due_months",
+    "figures_of",
     "keep_revision",
     "months_within",
     "with_revision",

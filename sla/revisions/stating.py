@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairclock.store.remedies import Rows
+    from sla.revisions.figures import Figures
+
+    _Evaluated = tuple[Figures, datetime, str]
 
 
 def with_revision(store: Rows, report: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,32 +36,56 @@ def with_revision(store: Rows, report: Mapping[str, Any]) -> dict[str, Any]:
     if not earlier:
         return {**report, "revision": number, "previous_revision": None, "changes": []}
     previous = earlier[-1]
-    before = read_figures(previous.figures)
     after = (figures, known[-1].as_of, known[-1].program) if is_kept else (figures, as_of, program)
+    return {
+        **report,
+        "revision": number,
+        "previous_revision": {"revision": previous.revision, "as_of": utc_text(previous.as_of)},
+        "changes": changes_between(
+            store,
+            report,
+            before=(read_figures(previous.figures), previous.as_of, previous.program),
+            after=after,
+        ),
+    }
+
+
+def changes_since(store: Rows, report: Mapping[str, Any], before: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what `report` says otherwise than an earlier report of its month, each figure with what could have moved it."""
+    return changes_between(store, report, before=_evaluated(before), after=_evaluated(report))
+
+
+def changes_between(
+    store: Rows, report: Mapping[str, Any], *, before: _Evaluated, after: _Evaluated
+) -> list[dict[str, Any]]:
+    """Return what differs between two evaluations of a report's month, each given as (figures, as of, program version)."""
     reasons = reasons_between(
         store,
-        contract,
+        str(report["contract"]["id"]),
         report["contract"]["customer"]["tenants"],
         Interval(
             start=datetime.fromisoformat(report["period"]["from"]),
             end=datetime.fromisoformat(report["period"]["to"]),
         ),
-        before=(before, previous.as_of, previous.program),
+        before=before,
         after=after,
     )
-    return {
-        **report,
-        "revision": number,
-        "previous_revision": {"revision": previous.revision, "as_of": utc_text(previous.as_of)},
-        "changes": [
-            {
-                "objective": each.objective,
-                "part": None if each.part is None else dict(each.part),
-                "what": each.what,
-                "before": each.before,
-                "after": each.after,
-                "why": reasons_of(each, reasons),
-            }
-            for each in differences(before, figures)
-        ],
-    }
+    return [
+        {
+            "objective": each.objective,
+            "part": None if each.part is None else dict(each.part),
+            "what": each.what,
+            "before": each.before,
+            "after": each.after,
+            "why": reasons_of(each, reasons),
+        }
+        for each in differences(before[0], after[0])
+    ]
+
+
+def _evaluated(report: Mapping[str, Any]) -> _Evaluated:
+    return (
+        figures_of(report),
+        datetime.fromisoformat(str(report["as_of"])),
+        str(report["evidence"]["software_version"]),
+    )

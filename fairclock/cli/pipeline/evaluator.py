@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fairclock import __version__
 from fairclock.cli.evaluating import count_slices, versions_of_all
 from fairclock.cli.pipeline.passes import Passes
 from fairclock.cli.pipeline.revising import RevisionsStep
@@ -15,6 +16,7 @@ from fairclock.cli.pipeline.sealing import SealStep
 from fairclock.cli.slice_figures import SliceCounters
 from sla.engines.noticing import EnginesStep
 from sla.incidents.noticing import IncidentStep
+from sla.issuing.noticing import DaySealsStep
 from sla.slices.remembered import RememberedStarts
 
 if TYPE_CHECKING:
@@ -32,10 +34,12 @@ def evaluator(
     store: Callable[[], Store],
     contracts: FollowedContracts,
     alerts: Callable[[Callable[[], Sequence[InForce] | None]], Step],
+    seal_deliveries: Step | None = None,
 ) -> Passes:
     """Return the steps of a pass; `store` returns the open store or raises `StoreError`.
 
-    alerts: returns the step that alerts, given what returns the versions that were counted.
+    alerts: returns the step that alerts, given what returns the versions that were counted. seal_deliveries: the step
+    that sends the seals of days, where somebody is to have them.
     """
     passes = Passes()
     passes.add("contracts", contracts)
@@ -50,6 +54,9 @@ def evaluator(
     passes.add("alerts", alerts(versions))
     passes.add("engines", EnginesStep(store))
     passes.add("revisions", RevisionsStep(store, slices))
+    passes.add("day-seals", DaySealsStep(store, versions, __version__))
+    if seal_deliveries is not None:
+        passes.add("seal-deliveries", seal_deliveries)
     return passes
 
 

@@ -1,0 +1,1 @@
+"""Own mail: the server that it goes through, and one message."""
