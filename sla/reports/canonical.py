@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from fairclock.errors import DocumentError
+from sla.reports.issue import IssuedReport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,7 @@ _FIRST = (
     "revision",
     "previous_revision",
     "status",
+    "issue",
     "traffic",
     "coverage",
     "unmeasured",
@@ -47,7 +49,9 @@ _FIRST = (
 
 
 def report_json(report: Report) -> bytes:
-    """Return report.json: UTF-8, two spaces of indent, no NaN, a newline at the end."""
+    """Return report.json: UTF-8, two spaces of indent, no NaN, a newline at the end; of an issued one its bytes."""
+    if isinstance(report, IssuedReport):
+        return report.issue.content
     try:
         text = json.dumps(_ordered(report), ensure_ascii=False, indent=2, allow_nan=False, default=_number)
         return (text + "\n").encode("utf-8")

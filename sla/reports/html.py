@@ -33,6 +33,7 @@ from sla.reports.figures import (
 )
 from sla.reports.front import front
 from sla.reports.incidents import incident_notes, incident_rows, knows_incidents
+from sla.reports.issue import issue_lines
 from sla.reports.objectives import objective_rows, remarks, verdict_sentence
 from sla.reports.reading import count, moment
 from sla.reports.terms import term_facts
@@ -115,6 +116,7 @@ def report_html(report: Report, code: str) -> str:
         evidence=evidence_facts(report, language),
         missing=missing(report, language),
         hash=report_sha256(report),
+        issue_lines=issue_lines(report, language),
         version=str(report["evidence"].get("software_version")),
         rows=language.integer(count(report["evidence"].get("rows")) or 0),
         month=str(report["period"]["month"]),
