@@ -72,6 +72,22 @@ def evaluations_as_of(
     return [Evaluation(**dict(zip(_COLUMNS, row, strict=True))) for row in found]
 
 
+def newest_evaluations(
+    store: Rows, contracts: Sequence[str], as_of: datetime | None = None
+) -> list[Evaluation]:
+    """Return the newest revision of each month of `contracts` that had been stored by `as_of` (None: of all)."""
+    found = store.rows(
+        Query(
+            sql=f"SELECT {', '.join(_COLUMNS)} FROM (SELECT * FROM evaluations WHERE contract IN {{contracts:Array(String)}}"
+            "  AND stored_at <= fromUnixTimestamp64Micro({said_by:Int64}, 'UTC')"
+            "  ORDER BY contract, month, revision, stored_at, digest LIMIT 1 BY contract, month, revision)"
+            " ORDER BY contract, month, revision DESC LIMIT 1 BY contract, month",
+            parameters={"contracts": list(contracts), "said_by": to_us(as_of or _FOREVER)},
+        )
+    )
+    return [Evaluation(**dict(zip(_COLUMNS, row, strict=True))) for row in found]
+
+
 def latest_evaluations(store: Rows, contracts: Sequence[str]) -> dict[tuple[str, str], tuple[datetime, str]]:
     """Return (as_of, inputs) of the latest revision of each month of `contracts`."""
     found = store.rows(

@@ -150,7 +150,7 @@ class SliceStage:
                 f" LEFT JOIN ({counted.sql}) AS counted"
                 "   ON counted.place = minutes.place AND counted.minute_us = minutes.minute_us"
                 "  LEFT JOIN (SELECT indexOf({slice_keys:Array(String)}, concat(contract, ' ', version)) AS place,"
-                f"    toUnixTimestamp64Micro(minute) AS minute_us, digest, seal, as_of FROM ({_newest_query('digest, seal')})) AS kept"
+                f"    toUnixTimestamp64Micro(minute) AS minute_us, digest, seal, as_of FROM ({newest_query('digest, seal')})) AS kept"
                 "   ON kept.place = minutes.place AND kept.minute_us = minutes.minute_us)"
                 " WHERE if(kept_place = 0, requests > 0 OR gateway_us > 0 OR engine_us > 0,"
                 "  kept_as_of <= fromUnixTimestamp64Micro({slice_as_of:Int64}, 'UTC')"
@@ -220,7 +220,7 @@ def _keys(keys: Sequence[SliceKey]) -> dict[str, object]:
     }
 
 
-def _newest_query(columns: str) -> str:
+def newest_query(columns: str) -> str:
     """Return the query for the newest row of each minute of some versions.
 
     Two evaluators may have written one minute with one stamp; their rows are equal, and one of them is taken.
@@ -245,7 +245,7 @@ def slices_query(key: SliceKey, window: Interval, as_of: datetime) -> Query:
     """
     columns = ", ".join(_VALUES)
     return Query(
-        sql=f"SELECT minute, {columns}, as_of FROM ({_newest_query(columns)}) ORDER BY minute",
+        sql=f"SELECT minute, {columns}, as_of FROM ({newest_query(columns)}) ORDER BY minute",
         parameters={**_keys([key]), **_bounds(window), "slice_known": to_us(as_of)},
     )
 
@@ -267,7 +267,7 @@ def window_sums_query(keys: Sequence[SliceKey], windows: Sequence[Interval], as_
         columns.append(f"tuple({', '.join([*arrays, *sums])}, maxIf(minute_us, {inside}))")
     return Query(
         sql=f"SELECT contract, version, {', '.join(columns)} FROM"
-        f" (SELECT *, toUnixTimestamp64Micro(minute) AS minute_us FROM ({_newest_query(', '.join(_SAID))}))"
+        f" (SELECT *, toUnixTimestamp64Micro(minute) AS minute_us FROM ({newest_query(', '.join(_SAID))}))"
         " GROUP BY contract, version ORDER BY contract, version",
         parameters=parameters,
     )

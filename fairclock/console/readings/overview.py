@@ -1,0 +1,252 @@
+"""Own the overview: every contract in its latest month, from slices and notes alone, never from rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairclock.console.readings.alerts import firing_alerts
+from fairclock.console.readings.burning import burns_of, key_of, recent_sums, remaining_ratio
+from fairclock.console.readings.models.base import Anchor, Basis, Lack, Range, RangeName
+from fairclock.console.readings.models.figures import CoverageFigures
+from fairclock.console.readings.models.overview import ContractCard, Overview, StandingFigures, State
+from fairclock.console.readings.ranges import latest_of, month_of_all
+from fairclock.model import Interval
+from fairclock.store.evaluations import newest_evaluations
+from fairclock.store.incidents import open_incidents
+from sla.contracts.objectives import AvailabilityObjective
+from sla.contracts.versions import versions_of
+from sla.evaluation.promises import needs_engine
+from sla.percentiles import allowed_over
+from sla.prometheus_rules import share_of
+from sla.revisions.figures import read_figures
+from sla.verdicts import by_count, ratio_allowed, under_floor
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from fairclock.console.readings.models.figures import AlertFigures
+    from fairclock.console.readings.month_sums import MonthSum
+    from fairclock.console.readings.view import Versions, View
+    from fairclock.store.slices import SliceKey
+    from sla.contracts import Contract
+    from sla.slices import Slice
+
+_WORST_FIRST = {each: place for place, each in enumerate(State)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Month:
+    """A contract in its latest month: the version that is in force at its end, and its part of the month."""
+
+    versions: Versions
+    contract: Contract
+    label: str
+    whole: Interval
+    part: Interval
+
+    @property
+    def key(self) -> SliceKey:
+        return key_of(self.contract)
+
+
+def overview(view: View) -> Overview:
+    """Return every contract the caller may see, worst first, and the alerts that fire."""
+    visible = view.visible()
+    months = {versions[0].id: _month(versions, view.as_of) for versions in visible}
+    begun = [each for each in months.values() if each is not None]
+    sums = view.memory.month_sums.read(view.store, {each.key: each.part for each in begun}, view.as_of)
+    recent = recent_sums(view, [each.key for each in begun])
+    alerts = firing_alerts(view)
+    ongoing = Counter(contract for contract, _ in open_incidents(view.store, at=view.as_of, as_of=view.as_of))
+    issued = {
+        (each.contract, each.month): each for each in newest_evaluations(view.store, list(months), view.as_of)
+    }
+    cards = []
+    for versions in visible:
+        month = months[versions[0].id]
+        mine = [each for each in alerts if each.contract == versions[0].id]
+        if month is None:
+            cards.append(_not_begun(view, versions))
+            continue
+        kept = issued.get((month.contract.id, month.label))
+        verdicts = {} if kept is None else _verdicts(kept.figures)
+        cards.append(
+            _card(
+                view, month, sums.get(month.key), recent.get(month.key),
+                alerts=mine, ongoing=ongoing[month.contract.id], verdicts=verdicts,
+                evaluated=None if kept is None else kept.as_of,
+            )
+        )  # fmt: skip
+    cards.sort(key=lambda each: (_WORST_FIRST[each.state], -(each.worst_burn or 0.0), each.contract))
+    return Overview(
+        range=_range(view, begun),
+        as_of=view.as_of,
+        lacking=() if view.contracts else (Lack.NO_CONTRACTS,),
+        contracts=tuple(cards),
+        alerts=tuple(alerts),
+    )
+
+
+def _month(versions: Versions, as_of: datetime) -> _Month | None:
+    label = latest_of(versions, as_of)
+    if label is None:
+        return None
+    whole = month_of_all(versions, label)
+    for each in reversed(versions_of(versions)):
+        start, end = max(whole.start, each.in_force.start), min(whole.end, each.in_force.end)
+        if start < end and start < as_of:
+            return _Month(
+                versions=versions,
+                contract=each.contract,
+                label=label,
+                whole=whole,
+                part=Interval(start=start, end=end),
+            )
+    return None
+
+
+def _card(
+    view: View,
+    month: _Month,
+    found: MonthSum | None,
+    recent: tuple[Slice, ...] | None,
+    *,
+    alerts: list[AlertFigures],
+    ongoing: int,
+    verdicts: dict[str, str],
+    evaluated: datetime | None,
+) -> ContractCard:
+    contract = month.contract
+    elapsed_us = max(0, int((min(view.as_of, month.part.end) - month.part.start).total_seconds() * 1_000_000))
+    standings = tuple(
+        _standing(contract, place, found, recent, elapsed_us=elapsed_us, kept=verdicts)
+        for place in range(len(contract.objectives))
+    )
+    rates = [burn.rate for each in standings for burn in each.burns if burn.rate is not None]
+    return ContractCard(
+        contract=contract.id,
+        title=title_of(contract),
+        customer=contract.customer.name,
+        tenants=tuple(contract.customer.tenants),
+        time_zone=contract.term.time_zone,
+        month=month.label,
+        month_starts_at=month.whole.start,
+        month_ends_at=month.whole.end,
+        state=_state(standings, alerts),
+        standings=standings,
+        worst_burn=max(rates, default=None),
+        requests=None if found is None else found.requests,
+        queue_share_ratio=found.queue_us / found.queue_of_us if found and found.queue_of_us else None,
+        coverage=None
+        if found is None or not elapsed_us
+        else CoverageFigures(
+            gateway_ratio=min(1.0, found.gateway_us / elapsed_us),
+            engine_ratio=min(1.0, found.engine_us / elapsed_us),
+            joined_ratio=None,
+            measured=view.measured(Anchor.COVERAGE, Basis.SLICES),
+        ),
+        firing_alerts=len(alerts),
+        ongoing_incidents=ongoing,
+        counted_to=view.as_of,
+        evaluated_as_of=evaluated,
+        measured=view.measured(Anchor.BUDGETS, Basis.SLICES),
+    )
+
+
+def _standing(
+    contract: Contract,
+    place: int,
+    found: MonthSum | None,
+    recent: tuple[Slice, ...] | None,
+    *,
+    elapsed_us: int,
+    kept: dict[str, str],
+) -> StandingFigures:
+    objective = contract.objectives[place]
+    share = share_of(objective)
+    tally = found.tallies[place] if found is not None and place < len(found.tallies) else None
+    burns = burns_of(contract, place, recent)
+    if share is None or tally is None or found is None:
+        verdict = kept.get(objective.name)
+        return StandingFigures(
+            objective=objective.name, kind=objective.kind, part=None, verdict=verdict,  # type: ignore[arg-type]
+            n=None, over=None, allowed=None, unknown=None, excluded=None, remaining_ratio=None, burns=burns,
+        )  # fmt: skip
+    unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
+    n, over = tally.counted(unknown_is_bad=unknown_is_bad), tally.spent(unknown_is_bad=unknown_is_bad)
+    if isinstance(objective, AvailabilityObjective):
+        allowed = ratio_allowed(n, objective.availability.target)
+    else:
+        allowed = allowed_over(n, objective.latency.percentile)  # type: ignore[union-attr]  # only the two have a share
+    judged = under_floor(
+        by_count(
+            kept=over <= allowed,
+            counted=n,
+            minimum=contract.insufficient.below,
+            otherwise=contract.insufficient.verdict,
+        ),
+        covered_us=min(found.gateway_us, found.engine_us) if needs_engine(objective) else found.gateway_us,  # type: ignore[arg-type]
+        elapsed_us=elapsed_us,
+        floor=contract.unmeasured.coverage_floor,
+        otherwise=contract.unmeasured.below_floor,
+    )
+    return StandingFigures(
+        objective=objective.name,
+        kind=objective.kind,
+        part=None,
+        verdict=kept.get(objective.name) or str(judged.verdict),  # type: ignore[arg-type]
+        n=n,
+        over=over,
+        allowed=allowed,
+        unknown=tally.unknown,
+        excluded=tally.excluded,
+        remaining_ratio=remaining_ratio(share, n, over),
+        burns=burns,
+    )
+
+
+def _verdicts(figures: str) -> dict[str, str]:
+    """Return the kept verdict of each objective: the worst of its parts."""
+    order = ("violated", "not_measured", "insufficient_data", "met")
+    found: dict[str, str] = {}
+    for each in read_figures(figures)["objectives"]:
+        name, verdict = each["name"], each["verdict"]
+        found[name] = min(found.get(name, verdict), verdict, key=order.index)
+    return found
+
+
+def _state(standings: tuple[StandingFigures, ...], alerts: list[AlertFigures]) -> State:
+    verdicts = {each.verdict for each in standings}
+    broken = any(
+        each.over is not None and each.allowed is not None and each.over > each.allowed for each in standings
+    )
+    if "violated" in verdicts or broken or any(each.severity == "critical" for each in alerts):
+        return State.AT_RISK
+    return State.UNKNOWN if verdicts - {"met"} else State.MET
+
+
+def title_of(contract: Contract) -> dict[str, str]:
+    """Return a contract's title in each language."""
+    return {language: contract.title.in_language(language) for language in ("en", "zh")}
+
+
+def _not_begun(view: View, versions: Versions) -> ContractCard:
+    contract = versions[-1]
+    return ContractCard(
+        contract=contract.id, title=title_of(contract), customer=contract.customer.name,
+        tenants=tuple(contract.customer.tenants), time_zone=contract.term.time_zone,
+        month=None, month_starts_at=None, month_ends_at=None, state=State.NOT_BEGUN, standings=(),
+        worst_burn=None, requests=None, queue_share_ratio=None, coverage=None, firing_alerts=0,
+        ongoing_incidents=0, counted_to=None, evaluated_as_of=None,
+        measured=view.measured(Anchor.BUDGETS, Basis.SLICES),
+    )  # fmt: skip
+
+
+def _range(view: View, begun: list[_Month]) -> Range:
+    starts = [each.whole.start for each in begun] or [view.as_of]
+    ends = [each.whole.end for each in begun] or [view.as_of]
+    return Range(
+        name=RangeName.MONTH, starts_at=min(starts), ends_at=max(ends), elapsed_to=min(view.as_of, max(ends))
+    )
