@@ -21,6 +21,7 @@ _COMMANDS = {
     "ingest": "Read files of gateway logs or OTLP spans into the store.",
     "evaluate": "Seal hours, count them for the contracts, and say how these stand.",
     "report": "Write the report of one contract and month.",
+    "reports": "List, sign and verify what was issued.",
     "contract": "Lint, print or show contracts.",
     "exclusions": "Propose time to be left out, answer, list.",
     "degradations": "Record when answers were of a lesser quality, list.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,12 @@ import click
 from fairclock import __version__
 from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import UsageError
+from fairclock.model import utc_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from sla.contracts import Contract
 
 _EXIT_VIOLATED = 1
 _EXIT_NOT_EVALUATED = 3
@@ -47,7 +51,7 @@ _MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
     default=None,
     help="The folder to write into (default: here).",
 )
-@click.option("--issue", is_flag=True, help="Number, store and seal the report (not in this version).")
+@click.option("--issue", is_flag=True, help="Number, store and seal the report of a month that is over.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json; write files only where -o says.")
 def command(
     *,
@@ -69,14 +73,11 @@ def command(
     CONTRACT is a file, or a folder with the versions of one contract: a request is judged by the version in
     force when it was received.
 
-    The store is only read. Paths are printed; the exit code is 1 where an objective is violated, else 3 where
+    The store is only read, unless --issue is given: then the report is numbered and kept for good, or the one that was
+    issued before is written again where nothing changed since. Paths are printed; the exit code is 1 where an objective is violated, else 3 where
     one could not be judged, else 0.
     """
     del debug
-    if issue:
-        raise UsageError(
-            "--issue", "reports cannot be issued by this version", remedy="leave it out: you get the draft"
-        )
     if not _MONTH.fullmatch(month):
         raise UsageError("--month", "not a month", found=month, remedy="write the year and month: 2026-10")
     asked_formats = _listed(formats) or _FORMATS.split(",")
@@ -86,7 +87,9 @@ def command(
     from sla.reports import check_choices, report_json, write_reports  # noqa: PLC0415
 
     check_choices(formats=asked_formats, languages=asked_languages)
-    report = _evaluated(contract, month, as_of, store_dsn(dsn, config))
+    moment = None if as_of is None else instant(as_of, where="--as-of")
+    made = _issued if issue else _evaluated
+    report = made(contract, month, moment, store_dsn(dsn, config))
     if as_json:
         sys.stdout.write(report_json(report).decode("utf-8"))
     if directory is not None or not as_json:
@@ -107,23 +110,56 @@ def exit_code(report: Mapping[str, Any]) -> int:
     return 0 if verdicts <= {"met"} else _EXIT_NOT_EVALUATED
 
 
-def _evaluated(path: Path, month: str, as_of: str | None, dsn: str) -> dict[str, Any]:
+def _evaluated(path: Path, month: str, as_of: datetime | None, dsn: str) -> dict[str, Any]:
     from fairclock.documents.fonts import describe  # noqa: PLC0415
     from fairclock.store import open_store  # noqa: PLC0415
-    from sla.contracts import require_lintable  # noqa: PLC0415
-    from sla.contracts.versions import load_versions  # noqa: PLC0415
     from sla.evaluation import evaluate  # noqa: PLC0415
     from sla.revisions import with_revision  # noqa: PLC0415
 
-    moment = None if as_of is None else instant(as_of, where="--as-of")
+    versions = _versions(path)
+    with open_store(dsn) as store:
+        report = evaluate(
+            store, versions, month=month, as_of=as_of, software_version=__version__, fonts=describe()
+        )
+        return with_revision(store, report)
+
+
+def _issued(path: Path, month: str, as_of: datetime | None, dsn: str) -> dict[str, Any]:
+    """Issue the report, say so, and return it as it is to be written."""
+    from fairclock.documents.fonts import describe  # noqa: PLC0415
+    from fairclock.store import open_store  # noqa: PLC0415
+    from sla.issuing.printing import printed  # noqa: PLC0415
+    from sla.issuing.reports import issue  # noqa: PLC0415
+
+    versions = _versions(path)
+    with open_store(dsn) as store:
+        issued = issue(
+            store,
+            versions,
+            month=month,
+            as_of=as_of,
+            now=datetime.now(UTC),
+            software_version=__version__,
+            fonts=describe(),
+        )
+        row = issued.row
+        said = (
+            f"issued {row.number}: revision {row.revision}"
+            if issued.is_new
+            else f"nothing changed since {row.number} was issued, so nothing is issued: revision {row.revision}"
+        )
+        click.echo(f"{said}, as of {utc_text(row.as_of)}, SHA-256 {row.sha256}", err=True)
+        return printed(store, issued)
+
+
+def _versions(path: Path) -> list[Contract]:
+    from sla.contracts import require_lintable  # noqa: PLC0415
+    from sla.contracts.versions import load_versions  # noqa: PLC0415
+
     versions = load_versions(path)
     for contract in versions:
         require_lintable(contract)
-    with open_store(dsn) as store:
-        report = evaluate(
-            store, versions, month=month, as_of=moment, software_version=__version__, fonts=describe()
-        )
-        return with_revision(store, report)
+    return versions
 
 
 def _listed(values: Iterable[str]) -> list[str]:

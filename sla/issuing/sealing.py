@@ -119,7 +119,7 @@ def seal_days(
             each.contract,
             each.day,
             each.interval,
-            _hours(store, each, seals.within(each.interval), as_of),
+            hours_of(store, each.contract, each.interval, seals.within(each.interval), as_of),
             place=place,
             as_of=as_of,
             software_version=software_version,
@@ -132,17 +132,18 @@ def seal_days(
     return [row for row in _chain(store, contract).rows if row.sha256 in ours]
 
 
-def _chain(store: Store, contract: str) -> Chain[DaySealRow]:
-    return chain_of(day_seal_rows(store, store.watermark(), contract=contract), contract)
-
-
-def _hours(
-    store: Store, due: DueDay, seals: Mapping[datetime, tuple[int, int]], as_of: datetime
+def hours_of(
+    store: Store,
+    contract: Contract,
+    interval: Interval,
+    seals: Mapping[datetime, tuple[int, int]],
+    as_of: datetime,
 ) -> list[Hour]:
-    source = rows_of(store, subject_of(due.contract), due.interval, as_of)
+    """Return the hours of a day with a contract's requests as they were known at `as_of`; `seals` as `HourSeals.within` gives them."""
+    source = rows_of(store, subject_of(contract), interval, as_of)
     found = {
         from_us(int(hour_us)): (int(rows), str(sha256))
-        for hour_us, rows, sha256 in store.rows(hours_query(source, due.interval))
+        for hour_us, rows, sha256 in store.rows(hours_query(source, interval))
     }
     hours = []
     for hour in sorted({*seals, *found}):
@@ -152,6 +153,10 @@ def _hours(
             Hour(start=hour.astimezone(UTC), seal=seal, digest=digest, rows=rows, rows_sha256=sha256)
         )
     return hours
+
+
+def _chain(store: Store, contract: str) -> Chain[DaySealRow]:
+    return chain_of(day_seal_rows(store, store.watermark(), contract=contract), contract)
 
 
 def _row(due: DueDay, place: Place, content: bytes, as_of: datetime) -> DaySealRow:
