@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from sla.contracts import Contract
     from sla.exclusions import Claim, Exclusion
 
-_ID_BYTES = 4
 _DAYS_TO_ANSWER = 30
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _AUTHOR = click.option("--author", required=True, help="Who says so: a person of that side.")
@@ -99,45 +97,25 @@ def add(
 ) -> None:
     """Propose an exclusion; it excludes nothing until the customer's side accepts it."""
     del debug
-    from fairclock.model import Interval  # noqa: PLC0415
-    from fairclock.model.remedies import ExclusionEntry, ExclusionState  # noqa: PLC0415
-    from fairclock.store.remedies import keep_exclusion  # noqa: PLC0415
-    from sla.calendars import day_start  # noqa: PLC0415
-    from sla.evaluation.excluding import rules_of  # noqa: PLC0415
-    from sla.exclusions import check_proposal  # noqa: PLC0415
+    from sla.exclusions.proposing import Proposed, propose  # noqa: PLC0415
 
     contract = _contract(path)
-    now = datetime.now(UTC)
-    if exceptions and not recurrence:
-        raise UsageError(
-            "--except", "needs --recurrence", remedy="leave it out, or say how the time comes again"
-        )
-    term = Interval(
-        start=day_start(contract.term.first_day, contract.zone),
-        end=day_start(contract.term.last_day + timedelta(days=1), contract.zone),
-    )
-    entry = ExclusionEntry(
-        id=f"ex-{secrets.token_hex(_ID_BYTES)}",
-        sequence=1,
-        contract=contract.id,
+    said = Proposed(
         clause=clause,
-        state=ExclusionState.PROPOSED,
         starts_at=_utc(start, "--from"),
         ends_at=None if end is None else _utc(end, "--to"),
-        recurrence="\n".join([recurrence, *(f"EXDATE:{each}" for each in exceptions)]) if recurrence else "",
-        time_zone=zone or contract.term.time_zone,
-        reason=reason.strip(),
-        evidence=evidence.strip(),
+        recurrence=recurrence,
+        exceptions=exceptions,
+        time_zone=zone,
+        reason=reason,
+        evidence=evidence,
         notice_at=None if notice_at is None else _utc(notice_at, "--notice-at"),
-        notice_to=tuple(each.strip() for each in notice_to),
-        answer_by=now + timedelta(days=_DAYS_TO_ANSWER)
-        if answer_by is None
-        else _utc(answer_by, "--answer-by"),
-        author=author.strip(),
+        notice_to=notice_to,
+        answer_by=None if answer_by is None else _utc(answer_by, "--answer-by"),
+        author=author,
     )
-    doubts = check_proposal(entry, rules_of(contract), term=term, now=now)
     with _store(dsn, config) as store:
-        kept = keep_exclusion(store, entry)
+        kept, doubts = propose(store, contract, said, now=datetime.now(UTC))
     if as_json:
         marks = {str(each.kind): each.sentence for each in doubts}
         click.echo(json.dumps({**_entry(kept), "marks": marks}, ensure_ascii=False))

@@ -94,6 +94,23 @@ def ranged(store: Store, versions: Sequence[Contract], window: Interval, as_of: 
     )
 
 
+def source_of(store: Store, versions: Sequence[Contract], window: Interval, as_of: datetime) -> Query | None:
+    """Return the rows of a contract in `window`, in the report's columns; None where no version is in force."""
+    queries = [
+        Rows(source=rows_of(store, subject_of(each.contract), inside, as_of), others={})
+        for each, inside in _inside(versions, window)
+    ]
+    return together(queries).source if queries else None  # type: ignore[arg-type]  # it takes nothing else of facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The rows of one version's part of a range, as `together` takes them."""
+
+    source: Query
+    others: dict[str, Any]
+
+
 def _judged(
     store: Requests, version: Version, window: Interval, as_of: datetime, *, shares: bool
 ) -> tuple[Facts, dict[str, Judged]]:
