@@ -22,6 +22,7 @@ _LOG_FROM_RATIO = 25
 """Where the largest value is so many times the smallest, a linear axis hides the small ones."""
 
 _MOST_DAY_LABELS = 9
+_MOST_DECADES_DIVIDED = 3
 _LABEL_STEP = 13
 _MOST_STEPS = 5
 _INK, _MUTED, _RULE = "#1d2733", "#5a6675", "#dfe3e8"
@@ -38,6 +39,15 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Across:
+    """Where values lie from left (0) to right (1), and what is written below; `ruled`: with lines up from there."""
+
+    places: Sequence[float]
+    marks: Sequence[tuple[float, str]]
+    ruled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
     """How a value becomes a height, and where the grid lines lie."""
 
@@ -46,12 +56,12 @@ class Scale:
     place: Callable[[float], float]
 
 
-def scale_for(values: Sequence[float], *, bottom: float, top: float) -> Scale:
-    """Return a scale for `values` (not negative): linear from zero, or logarithmic over a wide range."""
+def scale_for(values: Sequence[float], *, bottom: float, top: float, is_logarithmic: bool = False) -> Scale:
+    """Return a scale for `values` (not negative): linear from zero; logarithmic over a wide range, or if asked to."""
     largest = max(values, default=1.0) or 1.0
     positive = [value for value in values if value > 0]
     smallest = min(positive, default=largest)
-    if largest > _LOG_FROM_RATIO * smallest:
+    if is_logarithmic or largest > _LOG_FROM_RATIO * smallest:
         ticks = _log_ticks(smallest, largest)
         low, high = math.log10(ticks[0]), math.log10(ticks[-1])
         span = high - low or 1.0
@@ -68,28 +78,33 @@ def scale_for(values: Sequence[float], *, bottom: float, top: float) -> Scale:
     return Scale(ticks=ticks, is_logarithmic=False, place=place)
 
 
+def evenly(labels: Sequence[str]) -> Across:
+    """Return values side by side at even distances, as many of their labels below as have room."""
+    step = 1 / max(len(labels) - 1, 1)
+    every = max(1, math.ceil(len(labels) / _MOST_DAY_LABELS))
+    places = [index * step for index in range(len(labels))]
+    return Across(places=places, marks=list(zip(places, labels, strict=True))[::every])
+
+
 def line_chart(
     *,
     title: str,
     axis: tuple[str, str],
-    labels: Sequence[str],
+    across: Across,
     series: Sequence[Series],
     threshold: tuple[Fraction, str] | None,
     font_family: str,
+    is_logarithmic: bool = False,
 ) -> Markup:
-    """Return lines over `labels`; `axis` names the values on a linear and on a logarithmic scale.
+    """Return lines; `axis` names the values on a linear and on a logarithmic scale.
 
     `threshold` is a value and its label, drawn as a dashed line across.
     """
     numbers = [float(value) for each in series for value in each.values if value is not None]
     if threshold is not None:
         numbers.append(float(threshold[0]))
-    scale = scale_for(numbers, bottom=_HEIGHT - _BOTTOM, top=_TOP)
-    step = (_WIDTH - _LEFT - _RIGHT) / max(len(labels) - 1, 1)
-    parts = [
-        *_grid(scale, axis[1] if scale.is_logarithmic else axis[0]),
-        *_label_texts(labels, step),
-    ]
+    scale = scale_for(numbers, bottom=_HEIGHT - _BOTTOM, top=_TOP, is_logarithmic=is_logarithmic)
+    parts = [*_grid(scale, axis[1] if scale.is_logarithmic else axis[0]), *_below(across)]
     ends: list[tuple[float, str, str]] = []
     if threshold is not None:
         height = scale.place(float(threshold[0]))
@@ -99,7 +114,7 @@ def line_chart(
         )
         ends.append((height, threshold[1], _INK))
     for each in series:
-        parts += _line(each, scale, step)
+        parts += _line(each, scale, across.places)
         last = next((value for value in reversed(each.values) if value is not None), None)
         if last is not None:
             ends.append((scale.place(float(last)), each.name, each.colour))
@@ -147,22 +162,29 @@ def _grid(scale: Scale, axis: str) -> list[str]:
     return [*parts, text(_LEFT - 6, _TOP - 10, axis, anchor="start")]
 
 
-def _label_texts(labels: Sequence[str], step: float) -> list[str]:
-    every = max(1, math.ceil(len(labels) / _MOST_DAY_LABELS))
-    return [
-        text(_LEFT + index * step, _HEIGHT - 8, label, anchor="middle")
-        for index, label in enumerate(labels)
-        if index % every == 0
-    ]
+def _below(across: Across) -> list[str]:
+    parts = []
+    for place, label in across.marks:
+        if across.ruled:
+            parts.append(
+                f'<line x1="{_x(place):.1f}" x2="{_x(place):.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}" '
+                f'stroke="{_RULE}" stroke-width="0.7"/>'
+            )
+        parts.append(text(_x(place), _HEIGHT - 8, label, anchor="middle"))
+    return parts
 
 
-def _line(series: Series, scale: Scale, step: float) -> list[str]:
+def _x(place: float) -> float:
+    return _LEFT + place * (_WIDTH - _LEFT - _RIGHT)
+
+
+def _line(series: Series, scale: Scale, places: Sequence[float]) -> list[str]:
     runs: list[list[tuple[float, float]]] = [[]]
-    for index, value in enumerate(series.values):
+    for place, value in zip(places, series.values, strict=True):
         if value is None:
             runs.append([])
         else:
-            runs[-1].append((_LEFT + index * step, scale.place(float(value))))
+            runs[-1].append((_x(place), scale.place(float(value))))
     broken = ' stroke-dasharray="6 2.5"' if series.is_broken else ""
     parts = []
     for run in filter(None, runs):
@@ -200,5 +222,11 @@ def _linear_ticks(largest: float) -> list[float]:
 
 
 def _log_ticks(smallest: float, largest: float) -> list[float]:
+    """Return 1, 2, 5, 10 … from at most `smallest` to at least `largest`; over many decades, powers of ten."""
     first, last = math.floor(math.log10(smallest)), math.ceil(math.log10(largest))
-    return [10.0**exponent for exponent in range(first, last + 1)]
+    if last - first > _MOST_DECADES_DIVIDED:
+        return [10.0**exponent for exponent in range(first, last + 1)]
+    round_ones = [float(f"{step}e{exponent}") for exponent in range(first, last + 1) for step in (1, 2, 5)]
+    low = max((each for each in round_ones if each <= smallest), default=round_ones[0])
+    high = min((each for each in round_ones if each >= largest), default=round_ones[-1])
+    return [each for each in round_ones if low <= each <= high]

@@ -5,6 +5,7 @@ Importing this module needs WeasyPrint; whoever only writes JSON, CSV or HTML do
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import tempfile
@@ -54,7 +55,7 @@ def render_pdf(html: str, *, identifier: str) -> bytes:
     faces = faces_for(_text_of(html))
     fetcher = _RefuseEverything()
     pdf = b""
-    with _errors_of_this_thread() as errors, suppress(FatalURLFetchingError):
+    with _errors_of_this_thread() as errors, _without_cycles_sought(), suppress(FatalURLFetchingError):
         # The URL fetcher is also what @font-face and <img> would go through: all are refused.
         document = weasyprint.HTML(string=html, url_fetcher=fetcher).render(
             font_config=_font_configuration(faces), pdf_tags=True
@@ -89,6 +90,18 @@ class _RefuseEverything(URLFetcher):  # type: ignore[misc]
         del headers
         self.asked_for.append(url)
         raise FatalURLFetchingError(url)
+
+
+@contextmanager
+def _without_cycles_sought() -> Iterator[None]:
+    """Leave what forms cycles until the document is done: looking for it meanwhile takes a fifth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextmanager

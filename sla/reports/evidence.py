@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from fairclock.documents.text import printable
 from sla.reports.canonical import report_sha256
@@ -11,7 +12,7 @@ from sla.reports.changes import knows_revisions
 from sla.reports.exclusions import knows_exclusions
 from sla.reports.front import Fact, tenants
 from sla.reports.incidents import knows_incidents
-from sla.reports.reading import count, is_evaluated, texts
+from sla.reports.reading import count, is_evaluated, moment, texts
 
 if TYPE_CHECKING:
     from fairclock.documents.languages import Language
@@ -29,6 +30,7 @@ DEFINITIONS = (
     "insufficient",
     "days",
 )
+_SHOWN_OF_A_HASH, _WORTH_A_LIST = 12, 2
 _BROUGHT_LATER = (
     "error_budgets",
     "exclusions",
@@ -102,6 +104,8 @@ def evidence_facts(report: Report, language: Language) -> list[Fact]:
             code=bool(evidence.get("rows_sha256")),
         ),
         Fact(label=language.text("evidence.seals"), lines=[_seals(evidence.get("seals"), language)]),
+        Fact(label=language.text("evidence.revision"), lines=[_revision(report, language)]),
+        *_versions(report, language),
         Fact(label=language.text("evidence.as_of"), lines=[printable(str(report["as_of"]))], code=True),
         Fact(
             label=language.text("evidence.software"),
@@ -116,6 +120,29 @@ def evidence_facts(report: Report, language: Language) -> list[Fact]:
             Fact(label=language.text("evidence.tenants"), lines=[language.text("list_comma").join(names)])
         )
     return facts
+
+
+def _revision(report: Report, language: Language) -> str:
+    revision = count(report.get("revision"))
+    return language.text("facts.revision_none") if revision is None else language.integer(revision)
+
+
+def _versions(report: Report, language: Language) -> list[Fact]:
+    """Return which version judged which part of the month; nothing where it was one for all of it."""
+    versions = report["contract"].get("versions")
+    if not isinstance(versions, list) or len(versions) < _WORTH_A_LIST:
+        return []
+    zone = ZoneInfo(str(report["period"]["time_zone"]))
+    lines = [
+        language.text(
+            "evidence.version_line",
+            version=printable(str(each["version_sha256"]))[:_SHOWN_OF_A_HASH],
+            start=language.minute(moment(each["from"], zone)),
+            end=language.minute(moment(each["to"], zone)),
+        )
+        for each in versions
+    ]
+    return [Fact(label=language.text("evidence.versions"), lines=lines)]
 
 
 def _seals(seals: object, language: Language) -> str:

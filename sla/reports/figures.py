@@ -85,17 +85,6 @@ class DayRow:
     exact_without_queue: Fraction | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """What was read through, in words and as ratios, and how the rest was treated."""
-
-    gateway: str
-    engine: str
-    joined: str
-    has_joined: bool
-    treatment: list[str]
-
-
 def side_by_side(report: Report, language: Language) -> list[ClockRow]:
     """Return the three clocks of the comparison: with queueing, without, queueing alone."""
     by_clock = {each["clock"]: each for each in report["latency"]}
@@ -117,8 +106,8 @@ def phase_rows(report: Report, language: Language) -> list[PhaseRow]:
         return []
     means = [number((breakdown.get(phase) or {}).get("seconds")) for phase in PHASES]
     shares = [number((breakdown.get(phase) or {}).get("share")) for phase in PHASES]
-    mean_cells = aligned([_seconds_or_nothing(mean, language, thresholds=[Fraction(0)]) for mean in means])
-    share_cells = aligned([_percent_or_nothing(share, language, least=1) for share in shares])
+    mean_cells = aligned([seconds_or_nothing(mean, language, thresholds=[Fraction(0)]) for mean in means])
+    share_cells = aligned([percent_or_nothing(share, language, least=1) for share in shares])
     return [
         PhaseRow(
             phase=phase, label=language.text(f"phases.{phase}"), mean=mean_cell, percent=cell, share=share
@@ -133,7 +122,7 @@ def outcome_rows(report: Report, language: Language) -> list[OutcomeRow]:
     admitted = count(report["traffic"]["admitted"]) or 0
     counts = [count(outcomes.get(outcome.value, 0)) or 0 for outcome in Outcome]
     shares = aligned(
-        [_percent_or_nothing(Fraction(n, admitted) if admitted else None, language, least=2) for n in counts]
+        [percent_or_nothing(Fraction(n, admitted) if admitted else None, language, least=2) for n in counts]
     )
     return [
         OutcomeRow(
@@ -161,19 +150,6 @@ def besides_rows(report: Report, language: Language) -> list[OutcomeRow]:
     ]
 
 
-def coverage(report: Report, language: Language) -> Coverage:
-    """Return the three ratios and the sentences about time that nobody read through."""
-    clause = report.get("unmeasured") or {}
-    floor = number(clause.get("coverage_floor"))
-    limits = [] if floor is None else [floor]
-    ratios = {
-        key: _percent_or_nothing(number(report["coverage"].get(key)), language, least=2, thresholds=limits)
-        for key in ("gateway", "engine", "joined")
-    }
-    has_joined = report["coverage"].get("joined") is not None
-    return Coverage(**ratios, has_joined=has_joined, treatment=_treatment(clause, floor, language))
-
-
 def day_rows(report: Report, language: Language) -> list[DayRow]:
     """Return every day, those without traffic too; none at all where no day has a figure."""
     days = list(report.get("daily") or [])
@@ -183,7 +159,7 @@ def day_rows(report: Report, language: Language) -> list[DayRow]:
     with_queue = [number(each.get("p99_with_queue")) for each in days]
     without_queue = [number(each.get("p99_without_queue")) for each in days]
     cells = [
-        aligned([_seconds_or_nothing(value, language, thresholds=limits) for value in column])
+        aligned([seconds_or_nothing(value, language, thresholds=limits) for value in column])
         for column in (with_queue, without_queue)
     ]
     pattern = language.text("queueing.day_pattern")
@@ -216,13 +192,39 @@ def aligned(texts: Sequence[str]) -> list[Cell]:
     ]
 
 
+def seconds_or_nothing(
+    value: Fraction | None,
+    language: Language,
+    *,
+    thresholds: Sequence[Fraction] = (),
+    least: int = SECONDS_LEAST_PLACES,
+) -> str:
+    """Return seconds at the source's resolution, finer where a threshold would be crossed; a dash where there are none."""
+    if value is None:
+        return language.text("nothing")
+    return language.beside(value, thresholds, least=least)
+
+
+def percent_or_nothing(
+    ratio: Fraction | None,
+    language: Language,
+    *,
+    least: int = PERCENT_LEAST_PLACES,
+    thresholds: Sequence[Fraction] = (),
+) -> str:
+    """Return a share as a percentage; a dash where there is none."""
+    if ratio is None:
+        return language.text("nothing")
+    return language.percent(ratio, thresholds=thresholds, least=least)
+
+
 def _clock_rows(
     report: Report, entries: Sequence[Mapping[str, Any]], labels: Sequence[str], language: Language
 ) -> list[ClockRow]:
     columns = [
         aligned(
             [
-                _seconds_or_nothing(
+                seconds_or_nothing(
                     number(each.get(column)),
                     language,
                     thresholds=thresholds_of(report, each["clock"]),
@@ -256,42 +258,6 @@ def _p99_interval(entry: Mapping[str, Any], limits: Sequence[Fraction], language
     return between(low, high, language)
 
 
-def _treatment(clause: Mapping[str, Any], floor: Fraction | None, language: Language) -> list[str]:
-    sentences = []
-    if clause.get("time"):
-        sentences.append(language.text(f"coverage.time_{clause['time']}"))
-    if floor is not None and clause.get("below_floor"):
-        shown = language.percent(floor, thresholds=[floor], least=0)
-        sentences.append(language.text(f"coverage.floor_{clause['below_floor']}", floor=shown))
-    if clause.get("unknown_clock"):
-        sentences.append(language.text(f"coverage.clock_{clause['unknown_clock']}"))
-    return sentences
-
-
 def _least_places(clock: str) -> int:
     """Return one decimal more for the clock that is a fraction of the engine's own durations."""
     return SECONDS_LEAST_PLACES + (clock == "time_per_output_token")
-
-
-def _seconds_or_nothing(
-    value: Fraction | None,
-    language: Language,
-    *,
-    thresholds: Sequence[Fraction] = (),
-    least: int = SECONDS_LEAST_PLACES,
-) -> str:
-    if value is None:
-        return language.text("nothing")
-    return language.beside(value, thresholds, least=least)
-
-
-def _percent_or_nothing(
-    ratio: Fraction | None,
-    language: Language,
-    *,
-    least: int = PERCENT_LEAST_PLACES,
-    thresholds: Sequence[Fraction] = (),
-) -> str:
-    if ratio is None:
-        return language.text("nothing")
-    return language.percent(ratio, thresholds=thresholds, least=least)

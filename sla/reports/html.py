@@ -12,9 +12,12 @@ from fairclock.documents.languages import Language, load_language
 from fairclock.documents.templates import environment
 from sla.reports import drawings
 from sla.reports.budgets import budget_rows
+from sla.reports.burn_down import burn_downs, spent_tables
 from sla.reports.canonical import report_sha256
 from sla.reports.changes import changes
 from sla.reports.charges import charges_sentence, cost_rows, credit_rows
+from sla.reports.coverage import coverage
+from sla.reports.curve import curve_rows
 from sla.reports.evidence import definitions, evidence_facts, missing, not_evaluated_paths
 from sla.reports.exclusions import (
     degradation_rows,
@@ -25,16 +28,17 @@ from sla.reports.exclusions import (
 from sla.reports.figures import (
     besides_rows,
     clock_rows,
-    coverage,
     day_rows,
     outcome_rows,
     phase_rows,
     side_by_side,
 )
 from sla.reports.front import front
+from sla.reports.incident_summary import incident_summary
 from sla.reports.incidents import incident_notes, incident_rows, knows_incidents
 from sla.reports.issue import issue_lines
 from sla.reports.objectives import objective_rows, remarks, verdict_sentence
+from sla.reports.provenance import provenance
 from sla.reports.reading import count, moment
 from sla.reports.terms import term_facts
 
@@ -65,6 +69,7 @@ def report_html(report: Report, code: str) -> str:
     fonts = _FONT_STACKS[code]
     days, phases = day_rows(report, language), phase_rows(report, language)
     objectives = objective_rows(report, language)
+    curve, burning = curve_rows(report, language), burn_downs(report, language)
     threshold = drawings.daily_threshold(report, language)
     start = str((report["contract"].get("clock") or {}).get("start") or "")
     return _template().render(
@@ -100,7 +105,14 @@ def report_html(report: Report, code: str) -> str:
         changes=changes(report, language),
         knows_incidents=knows_incidents(report),
         incidents=incident_rows(report, language),
+        incident_summary=incident_summary(report, language),
         incident_notes=incident_notes(report, language),
+        curve=curve,
+        curve_chart=drawings.curve_chart(curve, threshold, language, font_family=fonts) if curve else None,
+        burn_downs=drawings.burn_down_charts(burning, language, font_family=fonts),
+        burning=burning,
+        spent_tables=spent_tables(burning, language),
+        provenance=provenance(language),
         days=days,
         daily_threshold=threshold,
         daily_conditions="".join(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairclock.documents.charts import Series, line_chart, scale_for
+from fairclock.documents.charts import Series, evenly, line_chart, scale_for
 from fairclock.documents.files import write_whole
 from fairclock.errors import DocumentError
 
@@ -29,7 +29,7 @@ def chart(
     drawing = line_chart(
         title="<title> & more",
         axis=("seconds", "seconds, log"),
-        labels=[str(index) for index in range(len(values))],
+        across=evenly([str(index) for index in range(len(values))]),
         series=[Series(name=name, colour="#000000", is_broken=False, values=values)],
         threshold=threshold,
         font_family="'Noto Sans'",
@@ -84,7 +84,10 @@ def test_the_threshold_is_drawn_at_its_value() -> None:
         pytest.param([1.62, 1.99, 2.0], [0, 0.5, 1, 1.5, 2], id="round steps up to the largest value"),
         pytest.param([0.0], [0, 0.2, 0.4, 0.6, 0.8, 1], id="nothing but zero still has an axis"),
         pytest.param([], [0, 0.2, 0.4, 0.6, 0.8, 1], id="no value at all still has an axis"),
-        pytest.param([0.2, 60.0], [0.1, 1, 10, 100], id="a wide range is logarithmic"),
+        pytest.param(
+            [0.0002, 60.0], [0.0001, 0.001, 0.01, 0.1, 1, 10, 100], id="a very wide one by powers of ten"
+        ),
+        pytest.param([0.2, 60.0], [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100], id="a wide range is logarithmic"),
     ],
 )
 def test_ticks(values: list[float], ticks: list[float]) -> None:
@@ -102,7 +105,7 @@ def test_labels_at_the_lines_ends_never_touch(values: list[Fraction]) -> None:
     drawing = line_chart(
         title="t",
         axis=("s", "s"),
-        labels=[str(index) for index in range(len(values))],
+        across=evenly([str(index) for index in range(len(values))]),
         series=[
             Series(name=name, colour="#000000", is_broken=False, values=values) for name in ("one", "two")
         ],

@@ -142,9 +142,6 @@ def test_the_same_as_of_gives_the_same_bytes_and_the_printed_hash(workplace: Wor
     ("words", "message"),
     [
         pytest.param(
-            ["--issue"], "--issue: reports cannot be issued by this version; leave it out", id="issuing"
-        ),
-        pytest.param(
             ["--month", "2026-13"], "--month: not a month (2026-13); write the year and month", id="month"
         ),
         pytest.param(

@@ -36,9 +36,9 @@ IN_ORDER = {
         "Accepted and disputed exclusions: not evaluated.",
         "Charges, credits granted, claimable and expired, claim deadline, amount with tax: not evaluated.",
         "Since the last revision: not evaluated.",
-        "Fairclock 0.1.0, from 301,542 stored requests. Signatures: not evaluated.",
+        "Fairclock 0.1.0, from 301,542 stored requests.",
         "SHA-256 of report.json:",
-        "To verify, run again with the same as-of and compare the hash",
+        "run again with the same as-of and compare the hash",
     ],
     "zh": [
         "合同 acme-2026",
@@ -58,7 +58,7 @@ IN_ORDER = {
         "已确认与有争议的除外：未评估。",
         "费用、已给付、可申领与已过期的赔付、申领截止日、含税金额：未评估。",
         "自上一修订以来：未评估。",
-        "Fairclock 0.1.0，依据已存储的 301,542 个请求。签名：未评估。",
+        "Fairclock 0.1.0，依据已存储的 301,542 个请求。",
         "report.json 的 SHA-256",
     ],
 }
