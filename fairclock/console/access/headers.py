@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
+    from starlette.datastructures import MutableHeaders
     from starlette.requests import Request
-    from starlette.responses import Response
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -28,13 +28,12 @@ _ALWAYS = {
 }
 
 
-def protect(response: Response, *, keeps: bool = False) -> Response:
-    """Return `response` with the headers; `keeps` where a browser may keep it (what is the same for everybody)."""
+def protect(headers: MutableHeaders, *, keeps: bool = False) -> None:
+    """Add the headers; `keeps` where a browser may keep the answer (what is the same for everybody)."""
     for name, value in _ALWAYS.items():
-        response.headers[name] = value
-    response.headers.setdefault("Content-Security-Policy", POLICY)
-    response.headers["Cache-Control"] = "public, max-age=3600" if keeps else "no-store"
-    return response
+        headers[name] = value
+    headers.setdefault("Content-Security-Policy", POLICY)
+    headers["Cache-Control"] = "public, max-age=3600" if keeps else "no-store"
 
 
 def is_from_here(request: Request) -> bool:

@@ -9,7 +9,7 @@ from fairclock.console.readings.models.reports import IssuedReport, ReportMonth,
 from fairclock.console.readings.overview import title_of
 from fairclock.console.readings.protocol import Document
 from fairclock.console.readings.ranges import MONTH, month_of_all, months_of
-from fairclock.errors import UsageError
+from fairclock.errors import NotShown, UsageError
 from fairclock.store.evaluations import newest_evaluations
 from fairclock.store.issued_reports import issued_rows, signature_counts
 from sla.reports import FORMATS, LANGUAGES
@@ -87,6 +87,18 @@ def document(view: View, contract: str, month: str, *, form: Format, language: L
             content = render_pdf(html, identifier=f"{report_sha256(report)}-{language}")
     suffix = f"zh.{form}" if language == "zh" and form in {"html", "pdf"} else form
     return Document(name=f"{contract}-{month}.{suffix}", media_type=_MEDIA[form], content=content)
+
+
+def document_form(file: str, language: str) -> tuple[str, Format, Language]:
+    """Return (month, format, language) of a file's name, 2026-10.pdf; NotShown where there is none of that name."""
+    month, _, form = file.rpartition(".")
+    if not MONTH.fullmatch(month) or form not in FORMATS:
+        raise NotShown(
+            "report", "there is none of that name", remedy=f"name a month and {', '.join(FORMATS)}"
+        )
+    if language not in LANGUAGES:
+        raise UsageError("lang", "there is no such language", remedy=f"choose from {', '.join(LANGUAGES)}")
+    return month, form, language  # type: ignore[return-value]  # they were just looked up
 
 
 def _month(

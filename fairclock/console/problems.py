@@ -1,0 +1,59 @@
+"""Own how the API says that something is wrong: ``application/problem+json`` (RFC 9457), never a trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from fairclock.console.readings.models.problem import Problem
+from fairclock.errors import (
+    FairclockError,
+    NotAllowed,
+    NotEvaluable,
+    NotShown,
+    StoreError,
+    TooBusy,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MEDIA_TYPE = "application/problem+json"
+_NAMED = "urn:fairclock:problem:"
+_RETRY_AFTER_SECONDS = "5"
+_KINDS: tuple[tuple[type[FairclockError], int, str, str], ...] = (
+    (NotShown, 404, "not-found", "there is nothing of that name"),
+    (NotAllowed, 403, "not-allowed", "that is not for you to do"),
+    (TooBusy, 503, "too-busy", "the answer takes too long"),
+    (StoreError, 503, "store-away", "the store does not answer"),
+    (NotEvaluable, 422, "not-evaluable", "the question cannot be answered"),
+    (UsageError, 422, "wrong-question", "the question is not well put"),
+)
+STATUSES = frozenset(status for _, status, _, _ in _KINDS) | {400, 401, 403, 404, 405, 413, 415, 429}
+
+
+def problem(
+    status: int,
+    *,
+    kind: str,
+    title: str,
+    detail: str,
+    where: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return the answer that tells of a problem."""
+    said = Problem(type=f"{_NAMED}{kind}", title=title, status=status, detail=detail, where=where)
+    return Response(said.model_dump_json(), status, headers, media_type=MEDIA_TYPE)
+
+
+def answered(error: FairclockError) -> Response:
+    """Return the answer for an error: what to do stands in it, what the store said in its own words does not."""
+    for kind, status, name, title in _KINDS:
+        if isinstance(error, kind):
+            headers = {"Retry-After": _RETRY_AFTER_SECONDS} if status == 503 else None  # noqa: PLR2004
+            detail = "try again in a few seconds" if kind is StoreError else str(error)
+            where = None if kind is StoreError else error.where
+            return problem(status, kind=name, title=title, detail=detail, where=where, headers=headers)
+    return problem(422, kind="refused", title="the question cannot be answered", detail=str(error))
