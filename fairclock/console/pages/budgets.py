@@ -77,7 +77,9 @@ def promised(promise: PromiseFigures, words: Wording) -> str:
     return words.shared.text("objectives.other", kind=promise.kind, threshold=shown)
 
 
-def _value(promise: PromiseFigures, value: float | None, words: Wording, *, is_threshold: bool = False) -> str:
+def _value(
+    promise: PromiseFigures, value: float | None, words: Wording, *, is_threshold: bool = False
+) -> str:
     if value is None:
         if not is_threshold and promise.n and promise.kind == "latency":
             return words.shared.text("unanswered")

@@ -105,7 +105,9 @@ def _engine(engine: EngineCostFigures, book: CostBookFigures, words: Wording) ->
         if whole > 0
         else None,
         "gpu_hours": words.number(engine.gpu_seconds / _SECONDS_PER_HOUR),
-        "unpriced": words.text("cost.unpriced", hours=words.number(engine.unpriced_gpu_seconds / _SECONDS_PER_HOUR))
+        "unpriced": words.text(
+            "cost.unpriced", hours=words.number(engine.unpriced_gpu_seconds / _SECONDS_PER_HOUR)
+        )
         if engine.unpriced_gpu_seconds
         else "",
         "amounts": [*shown, (words.text("cost.whole"), words.money(engine.cost, book.currency))],

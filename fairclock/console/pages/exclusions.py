@@ -51,7 +51,11 @@ class Filled:
 
 
 def exclusion_parts(
-    page: ExclusionPage, words: Wording, *, filled: Filled | None = None, kept: ExclusionProposed | None = None
+    page: ExclusionPage,
+    words: Wording,
+    *,
+    filled: Filled | None = None,
+    kept: ExclusionProposed | None = None,
 ) -> dict[str, Any]:
     """Return what the template of exclusions needs beside the reading; `kept` is what was just proposed."""
     return {
@@ -121,7 +125,9 @@ def _row(exclusion: ExclusionRow, words: Wording) -> dict[str, Any]:
         said.append(("", words.text("exclusions.answer_by"), exclusion.answer_by))
     return {
         "exclusion": exclusion,
-        "time": words.text("exclusions.since", at=str(words.local(exclusion.starts_at).strftime("%Y-%m-%d %H:%M")))
+        "time": words.text(
+            "exclusions.since", at=str(words.local(exclusion.starts_at).strftime("%Y-%m-%d %H:%M"))
+        )
         if exclusion.ends_at is None
         else words.span(exclusion.starts_at, exclusion.ends_at),
         "said": said,
@@ -134,7 +140,11 @@ def _cap(use: CapUse, words: Wording) -> dict[str, Any]:
     if not use.allowed_seconds:
         return {"use": use, "bar": None, "said": used}
     said = words.text("exclusions.cap_of", used=used, allowed=words.length(use.allowed_seconds))
-    return {"use": use, "bar": rest_bar(title=said, ratio=1 - use.used_seconds / use.allowed_seconds), "said": said}
+    return {
+        "use": use,
+        "bar": rest_bar(title=said, ratio=1 - use.used_seconds / use.allowed_seconds),
+        "said": said,
+    }
 
 
 def _form(page: ExclusionPage, words: Wording, filled: Filled) -> dict[str, Any]:
@@ -147,7 +157,8 @@ def _form(page: ExclusionPage, words: Wording, filled: Filled) -> dict[str, Any]
             for rule in open_rules
         ],
         "rules": [
-            {"rule": rule, "name": words.word("clause", rule.clause), "said": _rule(rule, words)} for rule in page.rules
+            {"rule": rule, "name": words.word("clause", rule.clause), "said": _rule(rule, words)}
+            for rule in page.rules
         ],
         "values": values,
         "errors": filled.errors,
@@ -172,5 +183,3 @@ def _rule(rule: ClauseRule, words: Wording) -> str:
     else:
         second = words.text("rule.no_cap")
     return first + words.text("rule.space") + second
-
-

@@ -38,11 +38,7 @@ def _chart(title: str, series: Sequence[GaugeSeries], shown: Range, words: Wordi
     first = [_first(series, at, is_ratio=is_ratio) for at in starts]
     most = [max(_values(series, at, greatest=True), default=None) for at in starts]
     known = [value for value in (*first, *most) if value is not None]
-    axis = (
-        between(0.0, 1.0, step=0.25, top=TOP, bottom=BOTTOM)
-        if is_ratio
-        else _counts(known)
-    )
+    axis = between(0.0, 1.0, step=0.25, top=TOP, bottom=BOTTOM) if is_ratio else _counts(known)
     names = (
         words.text("gauge.mean" if is_ratio else "gauge.together"),
         words.text("gauge.most", n=len({(each.target, each.engine) for each in series})),

@@ -34,7 +34,7 @@ def _row(card: ContractCard, view: View, words: Wording) -> dict[str, Any]:
         "title": words.in_language(card.title),
         "link": None
         if tenant is None
-        else view.to(f"/tenants/{segment(tenant)}", contract=card.contract),
+        else view.to(f"/tenants/{segment(tenant)}", contract=card.contract, range="month"),
         "state": contract_state(card.state, words),
         "said": _said(card, words),
         "tightest": _tightest(card, words),

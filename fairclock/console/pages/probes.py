@@ -16,7 +16,8 @@ def probe_parts(page: ProbePage, words: Wording) -> dict[str, Any]:
     """Return what the template of probes needs beside the reading."""
     return {
         "targets": [
-            {"target": each, "tiles": _tiles(each, words), "state": _state(each, words)} for each in page.targets
+            {"target": each, "tiles": _tiles(each, words), "state": _state(each, words)}
+            for each in page.targets
         ]
     }
 
@@ -25,7 +26,9 @@ def _state(target: ProbeTarget, words: Wording) -> Any:
     if target.last_outcome is None:
         return plain_state(words.text("probes.never"), "")
     word = words.word("outcomes", target.last_outcome)
-    return plain_state(words.text("probes.last", outcome=word), "good" if target.last_outcome == "ok" else "risk")
+    return plain_state(
+        words.text("probes.last", outcome=word), "good" if target.last_outcome == "ok" else "risk"
+    )
 
 
 def _tiles(target: ProbeTarget, words: Wording) -> list[Tile]:

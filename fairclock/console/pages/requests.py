@@ -48,7 +48,9 @@ def _row(request: RequestRow, longest: float, view: View, words: Wording) -> dic
     if request.engine != "joined":
         notes.append(words.text(f"requests.engine.{request.engine}"))
     title = words.text(
-        "requests.bar", queue=words.seconds(request.queue_seconds), rest=words.seconds(request.excluding_queue_seconds)
+        "requests.bar",
+        queue=words.seconds(request.queue_seconds),
+        rest=words.seconds(request.excluding_queue_seconds),
     )
     return {
         "request": request,
@@ -81,7 +83,9 @@ def request_parts(page: RequestPage, words: Wording) -> dict[str, Any]:
         "way": _way(page, words),
         "phases": [
             (
-                words.text("phase.unmeasured") if each.phase == "unmeasured" else words.word("phases", each.phase),
+                words.text("phase.unmeasured")
+                if each.phase == "unmeasured"
+                else words.word("phases", each.phase),
                 words.seconds(each.seconds),
                 words.ratio(each.share_ratio),
             )
@@ -91,7 +95,9 @@ def request_parts(page: RequestPage, words: Wording) -> dict[str, Any]:
             (
                 number,
                 words.shared.text(f"way.{each.mark}"),
-                words.text("request.not_measured") if each.after_seconds is None else words.seconds(each.after_seconds),
+                words.text("request.not_measured")
+                if each.after_seconds is None
+                else words.seconds(each.after_seconds),
                 words.shared.text(f"way.{each.measured_by}"),
             )
             for number, each in enumerate(page.marks, start=1)
@@ -104,14 +110,18 @@ def request_parts(page: RequestPage, words: Wording) -> dict[str, Any]:
 
 def _way(page: RequestPage, words: Wording) -> dict[str, Any]:
     phases = [each for each in page.phases if each.seconds is not None]
-    whole = sum(max(each.seconds or 0.0, 0.0) for each in phases) or page.request.end_to_end_seconds or _FINISHED
+    whole = (
+        sum(max(each.seconds or 0.0, 0.0) for each in phases) or page.request.end_to_end_seconds or _FINISHED
+    )
     names = {
         each.phase: words.text("phase.unmeasured")
         if each.phase == "unmeasured"
         else words.word("phases", each.phase)
         for each in phases
     }
-    styles = {each.phase: "fill-unknown" if each.phase == "unmeasured" else f"fill-{each.phase}" for each in phases}
+    styles = {
+        each.phase: "fill-unknown" if each.phase == "unmeasured" else f"fill-{each.phase}" for each in phases
+    }
     title = words.text("request.way_title", total=words.seconds(page.request.end_to_end_seconds))
     return {
         "title": title,
@@ -155,9 +165,7 @@ def _facts(page: RequestPage, words: Wording) -> list[tuple[str, Any]]:
         ("cached_tokens", page.cached_tokens),
         ("completion_tokens", page.completion_tokens),
     ]
-    return [
-        (words.text(f"fact.{name}"), _value(value, words)) for name, value in found if value != ""
-    ]
+    return [(words.text(f"fact.{name}"), _value(value, words)) for name, value in found if value != ""]
 
 
 def _value(value: object, words: Wording) -> object:

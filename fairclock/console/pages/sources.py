@@ -47,7 +47,8 @@ def source_parts(page: SourcePage, words: Wording) -> dict[str, Any]:
             if ratio is not None
         ],
         "sources": [
-            {"source": each, "letters": sum(letter.count for letter in each.dead_letters)} for each in page.sources
+            {"source": each, "letters": sum(letter.count for letter in each.dead_letters)}
+            for each in page.sources
         ],
         "announcement": words.text("sources.announce", n=len(page.gaps)),
     }
@@ -63,7 +64,7 @@ def _bar(page: SourcePage, side: str, words: Wording) -> Markup:
         if gap.side == side:
             begins = (gap.starts_at - start).total_seconds() / whole
             length = max((gap.ends_at - gap.starts_at).total_seconds() / whole, _LEAST_SHOWN)
-            parts.append(
-                box(begins, length, 0, _HEIGHT, style="fill-bad", hint=words.text("sources.gap"))
-            )
-    return drawing(title=words.text("sources.bar", side=words.word("coverage", side)), height=_HEIGHT, parts=parts)
+            parts.append(box(begins, length, 0, _HEIGHT, style="fill-bad", hint=words.text("sources.gap")))
+    return drawing(
+        title=words.text("sources.bar", side=words.word("coverage", side)), height=_HEIGHT, parts=parts
+    )

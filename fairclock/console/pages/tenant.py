@@ -15,7 +15,6 @@ from fairclock.console.pages.tiles import Tile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairclock.console.pages.view import View
     from fairclock.console.pages.wording import Wording
     from fairclock.console.readings.models.figures import ClockFigures, PhaseFigures, TrafficFigures
     from fairclock.console.readings.models.tenant import TenantPage
@@ -25,9 +24,8 @@ _SHOWN_ABOVE = 0.0
 _P99 = 99
 
 
-def tenant_parts(page: TenantPage, view: View, words: Wording) -> dict[str, Any]:
+def tenant_parts(page: TenantPage, words: Wording) -> dict[str, Any]:
     """Return what the template of a tenant's page needs beside the reading."""
-    del view
     chosen = next((each for each in page.contracts if each.contract == page.contract), None)
     return {
         "chosen": chosen,
@@ -129,7 +127,10 @@ def latency_chart(page: TenantPage, words: Wording) -> Chart | None:
     ]
     axis = upward([*values, *([] if limit is None else [limit.value])], top=TOP, bottom=BOTTOM)
     title = words.text("tenant.latency_log" if axis.is_logarithmic else "tenant.latency_title")
-    with_queue, without = words.shared.text("queueing.with_queue"), words.shared.text("queueing.without_queue")
+    with_queue, without = (
+        words.shared.text("queueing.with_queue"),
+        words.shared.text("queueing.without_queue"),
+    )
     return Chart(
         title=title,
         drawing=time_lines(
@@ -188,7 +189,9 @@ def _clocks(clocks: Sequence[ClockFigures], words: Wording) -> list[dict[str, An
         rows.append(
             {
                 "name": name,
-                "bar": None if spread is None else spread_bar(title=name, spread=spread, scale=scale, style=style),
+                "bar": None
+                if spread is None
+                else spread_bar(title=name, spread=spread, scale=scale, style=style),
                 "p50": words.seconds(each.p50_seconds),
                 "p95": words.seconds(each.p95_seconds),
                 "p99": words.seconds(each.p99_seconds),
@@ -253,7 +256,11 @@ def outcomes_chart(traffic: TrafficFigures | None, words: Wording) -> Chart | No
     groups = (
         ("fill-good", words.text("outcome_group.ok"), ("ok",)),
         ("fill-bad", words.text("outcome_group.failed"), _FAILURES),
-        ("fill-other", words.text("outcome_group.other"), ("client_error", "quota_rejected", "client_aborted")),
+        (
+            "fill-other",
+            words.text("outcome_group.other"),
+            ("client_error", "quota_rejected", "client_aborted"),
+        ),
     )
     counts = {each.outcome: each.count for each in traffic.outcomes}
     shares = [

@@ -53,7 +53,7 @@ class View:
     @property
     def kept(self) -> dict[str, str]:
         """Return the parameters that go along from page to page: those of the range."""
-        return {name: self.query[name] for name in ("range", "from", "to") if self.query.get(name)}
+        return {name: self.query[name] for name in ("range", "month", "from", "to") if self.query.get(name)}
 
 
 def address(path: str, parameters: Mapping[str, str | None]) -> str:

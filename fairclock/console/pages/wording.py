@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from babel.numbers import format_currency, format_decimal
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from fairclock.documents.languages import load_language
 from fairclock.documents.numbers import exact
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fairclock.documents.languages import Language
 
 _ISOLATE, _END = "\u2068", "\u2069"
+_LEFTWARD = frozenset({"R", "AL", "AN"})
 _SECONDS_PLACES = 3
 _MOST_SECONDS_PLACES = 6
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -173,18 +174,10 @@ def bidirectional(name: object) -> Markup:
     return Markup("<bdi>{}</bdi>").format(printable(str(name)))
 
 
-def as_fraction(value: float) -> Fraction:
-    """Return a figure of a model as it is shown in JSON."""
-    return exact(value)
-
-
 def _apart(value: Any) -> Any:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     shown = printable(value)
-    return f"{_ISOLATE}{shown}{_END}" if any(ord(each) > 0x58F for each in shown) else shown
+    turns = any(unicodedata.bidirectional(each) in _LEFTWARD for each in shown)
+    return f"{_ISOLATE}{shown}{_END}" if turns else shown
 
-
-def escaped(text: str) -> Markup:
-    """Return `text` as it can stand in a drawing."""
-    return escape(text)

@@ -1,0 +1,6 @@
+// What pages do beyond what the server sent: updates, and a cursor in charts. Without it every page is complete.
+import { followCharts } from "./charts.js";
+import { keepFresh } from "./refresh.js";
+
+followCharts(document);
+keepFresh(document, followCharts);
