@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairclock.console.readings.models.tenant import TenantPage
 
 _LOWEST_SHOWN = -1.0
+_DEEP = -0.25
 _MICROSECONDS = 1_000_000
 
 
@@ -157,7 +158,7 @@ def _burn_down(burn: BurnDown, page: TenantPage, allowed: float, words: Wording)
     axis = between(
         max(lowest, _LOWEST_SHOWN) if lowest < 0 else 0.0,
         1.0,
-        step=0.5 if lowest < 0 else 0.25,
+        step=0.5 if lowest < _DEEP else 0.25,
         top=TOP,
         bottom=BOTTOM,
     )

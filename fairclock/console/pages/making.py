@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairclock.console.pages.cost import cost_parts
 from fairclock.console.pages.exclusions import exclusion_parts
@@ -27,24 +27,27 @@ from fairclock.console.readings.models.sources import SourcePage
 from fairclock.console.readings.models.tenant import TenantPage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairclock.console.pages.exclusions import Filled
     from fairclock.console.pages.view import View
     from fairclock.console.pages.wording import Wording
     from fairclock.console.readings.models.base import Page
     from fairclock.console.readings.models.exclusions import ExclusionProposed
 
-_NAMES: dict[type[Page], str] = {
-    Overview: "overview",
-    TenantPage: "tenant",
-    RequestList: "requests",
-    RequestPage: "request",
-    IncidentPage: "incidents",
-    CostPage: "cost",
-    ProbePage: "probes",
-    SourcePage: "sources",
-    ReportPage: "reports",
-    ExclusionPage: "exclusions",
-    ChangePage: "changes",
+Shown = tuple[str, "Callable[[Any, View, Wording], dict[str, Any]]"]
+_PAGES: dict[type[Page], Shown] = {
+    Overview: ("overview", overview_parts),
+    TenantPage: ("tenant", lambda page, _, words: tenant_parts(page, words)),
+    RequestList: ("requests", request_list_parts),
+    RequestPage: ("request", lambda page, _, words: request_parts(page, words)),
+    IncidentPage: ("incidents", incident_parts),
+    CostPage: ("cost", lambda page, _, words: cost_parts(page, words)),
+    ProbePage: ("probes", lambda page, _, words: probe_parts(page, words)),
+    SourcePage: ("sources", lambda page, _, words: source_parts(page, words)),
+    ReportPage: ("reports", lambda page, _, words: report_parts(page, words)),
+    ExclusionPage: ("exclusions", lambda page, _, words: exclusion_parts(page, words)),
+    ChangePage: ("changes", lambda *_: {}),
 }
 
 
@@ -55,30 +58,8 @@ def words_for(page: Page | None, view: View) -> Wording:
 
 def page_html(page: Page, view: View) -> str:
     """Return the page of a reading."""
-    words = words_for(page, view)
-    if isinstance(page, Overview):
-        parts = overview_parts(page, view, words)
-    elif isinstance(page, TenantPage):
-        parts = tenant_parts(page, words)
-    elif isinstance(page, RequestList):
-        parts = request_list_parts(page, view, words)
-    elif isinstance(page, RequestPage):
-        parts = request_parts(page, words)
-    elif isinstance(page, IncidentPage):
-        parts = incident_parts(page, view, words)
-    elif isinstance(page, CostPage):
-        parts = cost_parts(page, words)
-    elif isinstance(page, ProbePage):
-        parts = probe_parts(page, words)
-    elif isinstance(page, SourcePage):
-        parts = source_parts(page, words)
-    elif isinstance(page, ReportPage):
-        parts = report_parts(page, words)
-    elif isinstance(page, ExclusionPage):
-        parts = exclusion_parts(page, words)
-    else:
-        parts = {}
-    return render(_NAMES[type(page)], view, page=page, parts=parts)
+    name, parts = _PAGES[type(page)]
+    return render(name, view, page=page, parts=parts(page, view, words_for(page, view)))
 
 
 def exclusions_html(

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from fairclock import __version__
 from fairclock.console.pages.states import alert_state
+from fairclock.console.pages.view import RANGES
 from fairclock.console.pages.wording import bidirectional, wording
 from fairclock.documents.templates import environment
 from fairclock.model import utc_text
@@ -42,25 +43,23 @@ REFRESH_SECONDS = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """What a page is beside its reading: its template, which way it lies on, whether a range and updates belong to it."""
+    """What a page is beside its reading: its template, which way it lies on, which ranges may be chosen, how often it is updated."""
 
     template: str
     way: str
-    has_range: bool = False
+    ranges: tuple[str, ...] = ()
     refresh_seconds: int | None = None
 
 
 FACES = {
     "overview": Face(template="overview", way="/", refresh_seconds=REFRESH_SECONDS),
-    "tenant": Face(template="tenant", way="/", has_range=True, refresh_seconds=REFRESH_SECONDS),
-    "requests": Face(template="requests", way="/requests", has_range=True),
+    "tenant": Face(template="tenant", way="/", ranges=RANGES, refresh_seconds=REFRESH_SECONDS),
+    "requests": Face(template="requests", way="/requests", ranges=RANGES),
     "request": Face(template="request", way="/requests"),
-    "incidents": Face(
-        template="incidents", way="/incidents", has_range=True, refresh_seconds=REFRESH_SECONDS
-    ),
-    "cost": Face(template="cost", way="/cost", has_range=True),
-    "probes": Face(template="probes", way="/probes", has_range=True, refresh_seconds=REFRESH_SECONDS),
-    "sources": Face(template="sources", way="/sources", has_range=True, refresh_seconds=REFRESH_SECONDS),
+    "incidents": Face(template="incidents", way="/incidents", ranges=RANGES, refresh_seconds=REFRESH_SECONDS),
+    "cost": Face(template="cost", way="/cost", ranges=("month",)),
+    "probes": Face(template="probes", way="/probes", ranges=RANGES, refresh_seconds=REFRESH_SECONDS),
+    "sources": Face(template="sources", way="/sources", ranges=RANGES, refresh_seconds=REFRESH_SECONDS),
     "reports": Face(template="reports", way="/reports"),
     "exclusions": Face(template="exclusions", way="/exclusions"),
     "changes": Face(template="changes", way="/exclusions"),
@@ -69,6 +68,7 @@ FACES = {
     "problem": Face(template="problem", way=""),
 }
 _UTC = "UTC"
+_DECEMBER = 12
 
 
 def zone_of_page(page: Page | None) -> ZoneInfo:
@@ -92,7 +92,9 @@ def render(name: str, view: View, *, page: Page | None = None, parts: Mapping[st
             {"path": way, "name": words.text(f"{WAYS[way]}.title"), "is_here": way == face.way}
             for way in WAYS
         ],
-        "has_range": face.has_range,
+        "has_range": bool(face.ranges),
+        "ranges": face.ranges,
+        "months": _months_beside(page),
         "refresh_seconds": face.refresh_seconds,
         "is_simulated": False,
         "version": __version__,
@@ -125,6 +127,16 @@ def _environment() -> Environment:
     made = environment("fairclock.console")
     made.filters["bdi"] = bidirectional
     return made
+
+
+def _months_beside(page: Page | None) -> tuple[str, str] | None:
+    """Return the months before and after the one that is shown."""
+    if page is None or page.range.month is None:
+        return None
+    year, month = map(int, page.range.month.split("-"))
+    before = f"{year - 1:04d}-12" if month == 1 else f"{year:04d}-{month - 1:02d}"
+    after = f"{year + 1:04d}-01" if month == _DECEMBER else f"{year:04d}-{month + 1:02d}"
+    return before, after
 
 
 def _local_text(moment: datetime) -> str:

@@ -180,4 +180,3 @@ def _apart(value: Any) -> Any:
     shown = printable(value)
     turns = any(unicodedata.bidirectional(each) in _LEFTWARD for each in shown)
     return f"{_ISOLATE}{shown}{_END}" if turns else shown
-

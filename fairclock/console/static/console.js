@@ -3,4 +3,5 @@ import { followCharts } from "./charts.js";
 import { keepFresh } from "./refresh.js";
 
 followCharts(document);
+document.querySelector(".ways [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 keepFresh(document, followCharts);

@@ -1,0 +1,62 @@
+"""Own the pages that say what is wrong, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse
+
+from fairclock.console.pages.choices import keep_choices
+from fairclock.console.pages.looking import view_of
+from fairclock.console.pages.making import problem_html
+from fairclock.errors import (
+    FairclockError,
+    NotAllowed,
+    NotEvaluable,
+    NotShown,
+    StoreError,
+    TooBusy,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from fairclock.console.server import Console
+
+_KINDS: tuple[tuple[type[Exception], int, str], ...] = (
+    (NotShown, 404, "not_found"),
+    (NotAllowed, 403, "not_allowed"),
+    (TooBusy, 503, "busy"),
+    (StoreError, 503, "store"),
+    (NotEvaluable, 422, "not_evaluable"),
+    (UsageError, 422, "wrong"),
+)
+_SAID = frozenset({"not_allowed", "busy", "not_evaluable", "wrong"})
+"""Of which the error's own sentence is shown; a missing page has none, and a store's is for its log."""
+_NOT_FOUND, _FORBIDDEN, _FAILURE, _AWAY = 404, 403, 500, 503
+_RETRY_AFTER = {"Retry-After": "5"}
+
+
+async def problem_page(console: Console, request: Request, error: Exception) -> Response:
+    """Return the page for what a page, or nothing at that address, raised."""
+    status, kind = _kind(error)
+    detail = str(error) if isinstance(error, FairclockError) and kind in _SAID else ""
+    html = problem_html(view_of(console, request), status=status, kind=kind, detail=detail)
+    response = HTMLResponse(html, status, _RETRY_AFTER if status == _AWAY else None)
+    return keep_choices(request, response, is_secure=console.is_secure)
+
+
+def _kind(error: Exception) -> tuple[int, str]:
+    for raised, status, kind in _KINDS:
+        if isinstance(error, raised):
+            return status, kind
+    if isinstance(error, HTTPException):
+        if error.status_code == _NOT_FOUND:
+            return _NOT_FOUND, "not_found"
+        if error.status_code == _FORBIDDEN:
+            return _FORBIDDEN, "not_allowed"
+        return error.status_code, "wrong"
+    return _FAILURE, "failure"
