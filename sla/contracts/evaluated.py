@@ -30,6 +30,6 @@ def _of_remedies(contract: Contract) -> Iterator[str]:
     for number, level in enumerate(contract.quality.levels if contract.quality else ()):
         if level.credit is not None:
             yield f"quality.levels[{number}].credit"
-    for key in ("credits", "prices", "signatures"):
+    for key in ("credits", "prices"):
         if getattr(contract, key) is not None:
             yield key

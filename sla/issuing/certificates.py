@@ -68,7 +68,9 @@ def _is_issued_by(certificate: x509.Certificate, issuer: x509.Certificate) -> bo
     try:
         is_authority = issuer.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
         certificate.verify_directly_issued_by(issuer)
-    except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm, x509.ExtensionNotFound):
+    except (
+        ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm, x509.ExtensionNotFound, x509.DuplicateExtension,
+    ):  # fmt: skip
         return False
     return is_authority
 

@@ -101,7 +101,6 @@ def test_what_is_accepted_and_not_evaluated_is_named():
         "quality.levels[1].credit",
         "credits",
         "prices",
-        "signatures",
     ]
 
 
