@@ -18,7 +18,6 @@ from fairclock.console.readings.cost import cost_page
 from fairclock.console.readings.exclusions import change_page, exclusion_page, proposed
 from fairclock.console.readings.incidents import incident_page
 from fairclock.console.readings.kept_reports import KeptReports
-from fairclock.console.readings.month_sums import MonthSums
 from fairclock.console.readings.overview import overview
 from fairclock.console.readings.probes import probe_page
 from fairclock.console.readings.reports import document, report_page
@@ -84,9 +83,7 @@ class AnsweredReadings:
         self._threads = ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="console")
         self._guard = Lock()
         self._in_progress: Counter[str] = Counter()
-        self._memory = Memory(
-            reports=KeptReports(software_version=given.software_version), month_sums=MonthSums()
-        )
+        self._memory = Memory(reports=KeptReports(software_version=given.software_version))
 
     def close(self) -> None:
         """Answer nothing more; what has begun ends by itself."""

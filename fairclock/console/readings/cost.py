@@ -53,7 +53,7 @@ def cost_page(view: View, wanted: Wanted) -> CostPage:
         lacking.append(Lack.NO_PRICES)
     if not view.caller.sees_all:
         lacking.append(Lack.NOT_FOR_TENANTS)
-    book = _cost_book(view, label) if view.caller.sees_all else None
+    book = _kept_cost_book(view, label) if view.caller.sees_all else None
     return CostPage(
         range=shown, as_of=view.as_of, lacking=tuple(lacking), charges=tuple(charges), cost_book=book
     )
@@ -117,6 +117,17 @@ def _credit(said: dict[str, Any]) -> CreditFigures:
         claim_opens_at=instant(said["claim"]["opens_at"]),
         claim_closes_at=instant(said["claim"]["closes_at"]),
     )
+
+
+def _kept_cost_book(view: View, label: str) -> CostBookFigures | None:
+    """Return the cost book as it was some minutes ago at most: to sweep a month of engines takes its time."""
+    book = view.prices
+    if book is None:
+        return None
+    versions = tuple(each.sha256 for each in book.versions)
+    return view.memory.cost_books.get(
+        (book.id, versions, label), view.as_of, lambda: _cost_book(view, label)
+    )[0]
 
 
 def _cost_book(view: View, label: str) -> CostBookFigures | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from fairclock.console.readings.kept import Kept
 from fairclock.console.readings.models.base import Anchor, Basis, Measured
+from fairclock.console.readings.month_sums import MonthSums
 from fairclock.errors import NotShown
 
 if TYPE_CHECKING:
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from billing.prices.book import PriceBook
     from fairclock.console.access.callers import Caller
     from fairclock.console.readings.kept_reports import KeptReports
-    from fairclock.console.readings.month_sums import MonthSums
+    from fairclock.console.readings.models.cost import CostBookFigures
     from fairclock.store import Store
     from sla.contracts import Contract
 
@@ -29,7 +32,10 @@ class Memory:
     """What readings remember from one answer to the next."""
 
     reports: KeptReports
-    month_sums: MonthSums
+    month_sums: MonthSums = field(default_factory=MonthSums)
+    cost_books: Kept[CostBookFigures | None] = field(
+        default_factory=lambda: Kept(most=24, fresh=timedelta(minutes=10))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
