@@ -19,8 +19,10 @@ _ELSEWHERE = {
     "key": "fairclock.cli.reports_sign",
     "sign": "fairclock.cli.reports_sign",
     "verify": "fairclock.cli.reports_verify",
+    "bundle": "fairclock.cli.reports_bundle",
+    "compare": "fairclock.cli.reports_compare",
 }
-_ORDER = ("list", "key", "sign", "verify")
+_ORDER = ("list", "key", "sign", "verify", "bundle", "compare")
 _HASH_CHARACTERS = 16
 
 
@@ -38,7 +40,7 @@ class _Group(click.Group):
         return found
 
 
-@click.group(cls=_Group, short_help="List, sign and verify what was issued.")
+@click.group(cls=_Group, short_help="List, sign and verify what was issued; bundles for others; comparisons.")
 def command() -> None:
     """List what was issued, sign it, verify what was signed.
 

@@ -55,6 +55,24 @@ def set_aside_query(window: Interval, as_of: datetime) -> Query:
     )
 
 
+def runs_query(window: Interval, as_of: datetime) -> Query:
+    """Return the query for one row if any engine may have said anything of `window`, else for none."""
+    return Query(
+        sql="SELECT 1 FROM engine_requests WHERE arrived_at >= fromUnixTimestamp64Micro({from_us:Int64}, 'UTC')"
+        " AND arrived_at < fromUnixTimestamp64Micro({to_us:Int64}, 'UTC') AND first_wins >= {as_of_wins:UInt64} LIMIT 1",
+        parameters=_parameters(window, as_of),
+    )
+
+
+def began_within(ran: Query, window: Interval) -> Query:
+    """Return the query for what of an engines' timeline began in `window`: engine, tenant, from, to (µs), its tokens by class."""
+    return Query(
+        sql="SELECT instance, tenant, begun_us, ended_us, prompt_tokens, cached_tokens, completion_tokens"
+        f" FROM ({ran.sql}) WHERE begun_us >= {{ran_from:Int64}} AND begun_us < {{ran_to:Int64}} ORDER BY ALL",
+        parameters={**ran.parameters, "ran_from": to_us(window.start), "ran_to": to_us(window.end)},
+    )
+
+
 def _parameters(window: Interval, as_of: datetime) -> dict[str, object]:
     return {
         "from_us": to_us(window.start),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairclock.errors import InputError
-from fairclock.model import Interval
 from sla.bundle.written import json_bytes, span
 from sla.calendars import HolidaysUnknown
 from sla.calendars.holidays import library_version
@@ -17,6 +16,7 @@ from sla.contracts.where import During
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairclock.model import Interval
     from sla.bundle.reach import Judging
     from sla.contracts import Contract
 
@@ -108,6 +108,4 @@ def _require_unchanged(contract: Contract, content: bytes) -> None:
     import hashlib  # noqa: PLC0415
 
     if hashlib.sha256(content).hexdigest() != contract.version_sha256:
-        raise InputError(
-            contract.source_path, "has changed since it was read", remedy="run this again"
-        )
+        raise InputError(contract.source_path, "has changed since it was read", remedy="run this again")

@@ -15,13 +15,9 @@ if TYPE_CHECKING:
     from fairclock.store import Store
 
 
-def history_files(
-    store: Store, report: Mapping[str, Any], as_of: datetime
-) -> Iterator[tuple[str, bytes]]:
+def history_files(store: Store, report: Mapping[str, Any], as_of: datetime) -> Iterator[tuple[str, bytes]]:
     """Yield the figures of every revision known at `as_of`, and the differences from the one before this report's."""
-    known = evaluations_as_of(
-        store, str(report["contract"]["id"]), str(report["period"]["month"]), as_of
-    )
+    known = evaluations_as_of(store, str(report["contract"]["id"]), str(report["period"]["month"]), as_of)
     yield (
         "revisions.jsonl",
         lines_bytes(

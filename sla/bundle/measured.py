@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairclock.model import Interval, to_us
-from fairclock.store import Query
-from fairclock.store.bundles import offsets_query, set_aside_query
+from fairclock.model import Interval
+from fairclock.store.bundles import began_within, offsets_query, runs_query, set_aside_query
 from fairclock.store.engine_timelines import Sweep, days, timeline
 from fairclock.store.probes import probes_as_of
 from fairclock.store.requests import seals_as_of
@@ -37,9 +36,7 @@ _TIMELINE = {
 }
 
 
-def measured_files(
-    store: Store, judges: Sequence[Judging], as_of: datetime
-) -> Iterator[tuple[str, bytes]]:
+def measured_files(store: Store, judges: Sequence[Judging], as_of: datetime) -> Iterator[tuple[str, bytes]]:
     """Yield what was known at `as_of` of how the month was measured."""
     period = Interval(start=judges[0].months[0].period.start, end=judges[-1].months[0].period.end)
     elapsed = Interval(start=period.start, end=judges[-1].months[0].elapsed.end)
@@ -76,15 +73,26 @@ def _offsets(store: Store, elapsed: Interval, as_of: datetime) -> Iterator[dict[
         }
 
 
-def _anomalies(store: Store, judges: Sequence[Judging], elapsed: Interval, as_of: datetime) -> Iterator[dict[str, Any]]:
+def _anomalies(
+    store: Store, judges: Sequence[Judging], elapsed: Interval, as_of: datetime
+) -> Iterator[dict[str, Any]]:
     """Yield what engines said that cannot be true, and the requests that were left without a measurement for it."""
     for engine, *numbers in store.rows(set_aside_query(elapsed, as_of)):
-        yield {"what": "engine row set aside", "engine": engine, **dict(zip(_SET_ASIDE, numbers, strict=True))}
+        yield {
+            "what": "engine row set aside",
+            "engine": engine,
+            **dict(zip(_SET_ASIDE, numbers, strict=True)),
+        }
     for each in judges:
         subject = subject_of(each.contract, in_force=each.in_force)
         for id_, k, at_us, engine in store.rows(
             select(
-                (sql("lower(hex(content_hash)) AS id"), sql("k"), sql("at_us"), sql("toString(engine) AS what")),
+                (
+                    sql("lower(hex(content_hash)) AS id"),
+                    sql("k"),
+                    sql("at_us"),
+                    sql("toString(engine) AS what"),
+                ),
                 rows_of(store, subject, each.months[0].period, as_of),
                 sql("WHERE engine IN ('quarantined', 'ambiguous') ORDER BY at_us, id, k"),
             )
@@ -108,21 +116,11 @@ def _ran(
     own = set(tenants)
     names: dict[str, str] = {}
     for day in days(elapsed):
-        if day.start >= day.end:
+        if not any(store.rows(runs_query(day, as_of))):
             continue
         with timeline(store, day, as_of, Sweep(lanes=(), edges_us=())) as ran:
-            rows = store.rows(
-                Query(
-                    sql="SELECT instance, tenant, begun_us, ended_us, prompt_tokens, cached_tokens, completion_tokens"
-                    f" FROM ({ran.sql}) WHERE begun_us >= {{ran_from:Int64}} AND begun_us < {{ran_to:Int64}}"
-                    " ORDER BY ALL",
-                    parameters={
-                        **ran.parameters,
-                        "ran_from": max(to_us(day.start), to_us(elapsed.start)),
-                        "ran_to": min(to_us(day.end), to_us(elapsed.end)),
-                    },
-                )
-            )
+            inside = Interval(start=max(day.start, elapsed.start), end=min(day.end, elapsed.end))
+            rows = store.rows(began_within(ran, inside))
         columns: dict[str, list[object]] = {name: [] for name in _TIMELINE}
         for engine, tenant, *numbers in rows:
             is_own = tenant in own

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from billing.bookkeeping.books import stored_rows
 from billing.bookkeeping.credits import credit_entries
-from billing.ledger import copy_lines
+from billing.ledger.copies import copy_lines
 from fairclock.store.ledger import PRICE_COLUMNS, EntryChoice, money_rows
 from sla.bundle.written import lines_bytes, tree_of
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from sla.contracts import Contract
 
 
-def money_files(
-    store: Store, contract: Contract, label: str, as_of: datetime
-) -> Iterator[tuple[str, bytes]]:
+def money_files(store: Store, contract: Contract, label: str, as_of: datetime) -> Iterator[tuple[str, bytes]]:
     """Yield what the cost, the credits and the amounts of a month rest on, as it was known at `as_of`."""
     rows = stored_rows(store, as_of, EntryChoice(tenants=tuple(contract.customer.tenants)))
     used = {sha256 for row in rows for sha256 in row.price_version.split(",")}

@@ -66,6 +66,14 @@ def judging(store: Requests, versions: Sequence[Contract], label: str, as_of: da
     return [_judging(store, subject, label, as_of) for subject in _subjects(versions, label, as_of)]
 
 
+def spans_of(versions: Sequence[Contract], label: str, as_of: datetime) -> list[tuple[Contract, Interval]]:
+    """Return the versions that judge a month, in time order, each with what had passed of its part by `as_of`."""
+    return [
+        (each.contract, month_of(each.contract, label, as_of, each.in_force).elapsed)
+        for each in _subjects(versions, label, as_of)
+    ]
+
+
 def _subjects(versions: Sequence[Contract], label: str, as_of: datetime) -> list[Subject]:
     known = versions_of(versions)
     if len(known) == 1:

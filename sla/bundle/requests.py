@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Interval, to_us
@@ -21,9 +20,10 @@ if TYPE_CHECKING:
 
     from fairclock.store import Store
     from sla.bundle.reach import Judging
+    from sla.evaluation.subject import Subject
     from sla.exclusions import Plan
 
-_DAY = timedelta(days=1)
+_ROWS_A_PIECE = 250_000
 _SELECTED = {
     "id": ("text", "lower(hex(content_hash))"),
     "k": ("count", "k"),
@@ -71,10 +71,8 @@ def _pieces(store: Store, judges: Sequence[Judging], as_of: datetime) -> Iterato
     for window, each in sorted(stretches, key=lambda stretch: stretch[0].start):
         subject = subject_of(each.contract, in_force=each.in_force)
         left_out = _LeftOut.by((each.remedied.exclusions.plan, *each.remedied.before))
-        start = window.start
-        while start < window.end:
-            part = Interval(start=start, end=min(start + _DAY, window.end))
-            seals = _seals(store, part, as_of)
+        seals = _seals(store, window, as_of)
+        for part in _parts(store, subject, window, as_of):
             columns = _columns(store, subject, part, as_of)
             instants = columns["received_us"]
             columns["exclusion"] = [
@@ -83,16 +81,26 @@ def _pieces(store: Store, judges: Sequence[Judging], as_of: datetime) -> Iterato
             ]
             columns["seal"] = [seals.get(at // HOUR_US) for at in instants]
             yield columns
-            start = part.end
 
 
-def _columns(store: Store, subject: Any, part: Interval, as_of: datetime) -> dict[str, list[Any]]:
+def _parts(store: Store, subject: Subject, window: Interval, as_of: datetime) -> Iterator[Interval]:
+    """Yield a window in parts of about `_ROWS_A_PIECE` requests, so that memory stays bounded."""
+    ((count,),) = store.rows(select((sql("count()"),), rows_of(store, subject, window, as_of)))
+    pieces = 1 + int(count) // _ROWS_A_PIECE
+    step = (window.end - window.start) / pieces
+    edges = [window.start + number * step for number in range(pieces)]
+    for start, end in zip(edges, [*edges[1:], window.end], strict=True):
+        yield Interval(start=start, end=end)
+
+
+def _columns(store: Store, subject: Subject, part: Interval, as_of: datetime) -> dict[str, list[Any]]:
     query = select(
         [named(sql(expression), f"said_{name}") for name, (_, expression) in _SELECTED.items()],
         rows_of(store, subject, part, as_of),
         sql("ORDER BY said_received_us, said_id, said_k, said_tenant, said_route"),
     )
-    return {name.removeprefix("said_"): list(values) for name, values in store.columns(query).items()}
+    found = store.columns(query)
+    return {name: list(found.get(f"said_{name}", ())) for name in _SELECTED}
 
 
 def _seals(store: Store, part: Interval, as_of: datetime) -> dict[int, int]:

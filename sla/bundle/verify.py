@@ -16,8 +16,9 @@ durations are whole microseconds, counts are integers, shares and amounts exact 
 where the report prints one, at the very end.
 """
 
-# ruff: noqa: B905, PLR2004, T201, UP007
-# B905, UP007: it has to run on Python 3.9. PLR2004: 100 is per cent here, wherever it stands. T201: it prints, that is its work.
+# ruff: noqa: B905, C901, EXE001, FURB162, PLR0911, PLR0917, PLR2004, RUF007, T201, TC003, UP007, UP017
+# It has to run on Python 3.9 (B905, FURB162, RUF007, UP007, UP017) and to be read alone (TC003). It is no file of a system's
+# (EXE001). 100 is per cent here, wherever it stands (PLR2004). It prints, that is its work (T201).
 
 from __future__ import annotations
 
@@ -28,16 +29,17 @@ import math
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Union
 from zoneinfo import ZoneInfo
 
-Span = Tuple[int, int]  # from one instant up to, and without, another: microseconds since 1970
-Tree = Dict[str, Any]
+Span = tuple[int, int]  # from one instant up to, and without, another: microseconds since 1970
+Tree = dict[str, Any]
 UTC = timezone.utc
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -49,8 +51,10 @@ NOT_RECOMPUTED = (
     ("evidence.software_version", "names the program that wrote the report"),
     ("evidence.fonts", "names the fonts that the PDF was set in"),
     ("incidents[].evidence", "what machines showed at the time; no verdict and no amount rests on it"),
-    ("changes[].why", "what arrived between two revisions: the provider's own log of it; the changes themselves are recomputed"),
-    ("status", "draft or final: a decision; a signature, not arithmetic, speaks for it"),
+    (
+        "changes[].why",
+        "what arrived between two revisions: the provider's own log of it; the changes themselves are recomputed",
+    ),
 )
 """The values of report.json that are not recomputed, and why; [] stands for any place in a list."""
 
@@ -71,7 +75,7 @@ def sha256_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def altered_files(folder: Path) -> List[str]:
+def altered_files(folder: Path) -> list[str]:
     """Return a sentence for each file that is not what the manifest says; none where all are."""
     manifest, noted = folder / "manifest.json", folder / "manifest.sha256"
     if not manifest.is_file():
@@ -94,7 +98,11 @@ def altered_files(folder: Path) -> List[str]:
     problems += [f"{name}: it was put in: the manifest does not know it" for name in sorted(extra)]
     text = noted.read_text(errors="replace") if noted.is_file() else ""
     if text != f"{sha256_of(manifest)}  manifest.json\n":
-        whose = "manifest.sha256" if schema == "fairclock.bundle/1" and not problems and is_canonical(manifest, tree) else "manifest.json"
+        whose = (
+            "manifest.sha256"
+            if schema == "fairclock.bundle/1" and not problems and is_canonical(manifest, tree)
+            else "manifest.json"
+        )
         problems.append(f"{whose}: it was altered, or the other of manifest.json and manifest.sha256 was")
     return problems
 
@@ -119,14 +127,14 @@ class Bundle:
         except (OSError, ValueError) as error:
             raise Unreadable(f"{name}: it cannot be read ({error})") from error
 
-    def lines(self, name: str) -> List[Tree]:
+    def lines(self, name: str) -> list[Tree]:
         """Return a file with a line of JSON an entry."""
         try:
             return [json.loads(line) for line in (self.folder / name).read_bytes().split(b"\n") if line]
         except (OSError, ValueError) as error:
             raise Unreadable(f"{name}: it cannot be read ({error})") from error
 
-    def columns(self, name: str) -> Dict[str, List[Any]]:
+    def columns(self, name: str) -> dict[str, list[Any]]:
         """Return a Parquet file by columns."""
         import pyarrow.parquet  # noqa: PLC0415
 
@@ -145,12 +153,12 @@ def instant(text: str) -> int:
     return (datetime.fromisoformat(text.replace("Z", "+00:00")) - EPOCH) // MICROSECOND
 
 
-def instant_or_none(text: Optional[str]) -> Optional[int]:
+def instant_or_none(text: str | None) -> int | None:
     """Return an instant; None stays None."""
     return None if text is None else instant(text)
 
 
-def written(us: Optional[int]) -> Optional[str]:
+def written(us: int | None) -> str | None:
     """Write an instant as the report does; None stays None."""
     return None if us is None else (EPOCH + us * MICROSECOND).isoformat().replace("+00:00", "Z")
 
@@ -163,7 +171,7 @@ def span_of(tree: Tree) -> Span:
 UNITS = {"us": 1, "ms": 1_000, "s": SECOND_US, "m": MINUTE_US, "h": HOUR_US, "d": 24 * HOUR_US}
 
 
-def duration(text: Optional[str]) -> Optional[int]:
+def duration(text: str | None) -> int | None:
     """Read 300ms, 2s, 1.5s, 72h as microseconds."""
     if text is None:
         return None
@@ -191,12 +199,12 @@ def percent_text(value: Fraction) -> str:
     return decimal_text(value * 100) + "%"
 
 
-def seconds(us: Optional[int]) -> Optional[float]:
+def seconds(us: int | None) -> float | None:
     """Return microseconds as seconds; None stays None."""
     return None if us is None else us / SECOND_US
 
 
-def ratio(part: int, whole: int) -> Optional[float]:
+def ratio(part: int, whole: int) -> float | None:
     """Return part of whole; None where there is no whole."""
     return part / whole if whole else None
 
@@ -243,9 +251,9 @@ def local_day(us: int, zone: tzinfo) -> date:
 # ---------------------------------------------------------------- 3. sets of instants
 
 
-def merged(spans: Iterable[Span]) -> List[Span]:
+def merged(spans: Iterable[Span]) -> list[Span]:
     """Return the union of spans: disjoint, in time order."""
-    found: List[Span] = []
+    found: list[Span] = []
     for start, end in sorted(spans):
         if start >= end:
             continue
@@ -256,12 +264,12 @@ def merged(spans: Iterable[Span]) -> List[Span]:
     return found
 
 
-def clipped(spans: Iterable[Span], window: Span) -> List[Span]:
+def clipped(spans: Iterable[Span], window: Span) -> list[Span]:
     """Return what of the union of spans lies in a window."""
     return merged((max(start, window[0]), min(end, window[1])) for start, end in spans)
 
 
-def outside(spans: Iterable[Span], window: Span) -> List[Span]:
+def outside(spans: Iterable[Span], window: Span) -> list[Span]:
     """Return what of a window lies in none of the spans."""
     gaps, at = [], window[0]
     for start, end in clipped(spans, window):
@@ -302,7 +310,7 @@ def rank_of(count: int, percentile: Fraction) -> int:
     return math.ceil(percentile * count / 100)
 
 
-def interval_ranks(count: int, percentile: Fraction) -> Tuple[Optional[int], Optional[int]]:
+def interval_ranks(count: int, percentile: Fraction) -> tuple[int | None, int | None]:
     """Return the ranks that enclose the population's percentile with 95 %: at most 2.5 % lie beyond either.
 
     The number of values below it is Binomial(count, p/100). Its probabilities are taken relative to the greatest, in
@@ -338,12 +346,12 @@ def interval_ranks(count: int, percentile: Fraction) -> Tuple[Optional[int], Opt
     return (low if low >= 1 else None), (high if high <= count else None)
 
 
-def shown_percentile(values: Sequence[int], count: int, percentile: Fraction) -> Tuple[Optional[float], Any]:
+def shown_percentile(values: Sequence[int], count: int, percentile: Fraction) -> tuple[float | None, Any]:
     """Return a percentile and its interval in seconds; `values` are sorted, the rest of `count` has none and ranks last."""
     if not count:
         return None, None
 
-    def at(rank: Optional[int]) -> Optional[float]:
+    def at(rank: int | None) -> float | None:
         return seconds(values[rank - 1]) if rank is not None and rank <= len(values) else None
 
     return at(rank_of(count, percentile)), [at(rank) for rank in interval_ranks(count, percentile)]
@@ -358,10 +366,10 @@ class Objective:
     def __init__(self, tree: Tree) -> None:
         """Read a promise."""
         self.tree, self.name, self.where = tree, tree["name"], tree["where"]
-        self.during: Optional[str] = tree.get("during")
+        self.during: str | None = tree.get("during")
         self.kind = next(kind for kind in ("latency", "availability", "rate", "cost") if kind in tree)
         said = self.said = tree[self.kind]
-        self.clock: Optional[str] = said.get("clock")
+        self.clock: str | None = said.get("clock")
         self.percentile = Fraction(said.get("percentile", "0"))
         self.limit_us = (duration(said["at_most"]) if self.kind == "latency" else None) or 0
         self.formula: str = said.get("formula", "")
@@ -394,29 +402,40 @@ class Objective:
         if self.kind == "latency" and self.step_us:
             row.update(window=seconds(self.step_us), combine=said.get("combine"))
         if self.kind == "rate":
-            row.update(window=seconds(self.step_us), statistic=said["statistic"], windows_met=float(percent(said["windows_met"])))
+            row.update(
+                window=seconds(self.step_us),
+                statistic=said["statistic"],
+                windows_met=float(percent(said["windows_met"])),
+            )
         if self.kind == "availability":
             row["formula"] = self.formula
             if self.is_timed:
                 row["interval_length"] = seconds(self.step_us)
             if self.formula == "downtime":
                 above = said.get("bad_above")
-                row.update(bad_above=None if above is None else float(percent(above)), consecutive=said["consecutive"])
+                row.update(
+                    bad_above=None if above is None else float(percent(above)),
+                    consecutive=said["consecutive"],
+                )
         return row
 
 
 class Promise:
     """An objective for one part of the traffic; `part` None is all of it."""
 
-    def __init__(self, number: int, objective: Objective, part: Optional[Dict[str, Optional[str]]]) -> None:
+    def __init__(self, number: int, objective: Objective, part: dict[str, str | None] | None) -> None:
         """Take them."""
         self.number, self.objective, self.part = number, objective, part
         self.key = (number, json.dumps(part, sort_keys=True))
 
     @property
-    def shown_part(self) -> Optional[Dict[str, str]]:
+    def shown_part(self) -> dict[str, str] | None:
         """Return the part as the report has it."""
-        return None if self.part is None else {name: value for name, value in self.part.items() if value is not None}
+        return (
+            None
+            if self.part is None
+            else {name: value for name, value in self.part.items() if value is not None}
+        )
 
     @property
     def full_name(self) -> str:
@@ -433,7 +452,7 @@ class Version:
         self.clauses: Tree = tree["clauses"]
         self.sha256: str = tree["version_sha256"]
         self.in_force = None if tree["in_force"] is None else span_of(tree["in_force"])
-        self.labels: List[str] = tree["months"]
+        self.labels: list[str] = tree["months"]
         self.years: Tree = calendar["years"]
         self.as_of = as_of
         clauses = self.clauses
@@ -446,18 +465,21 @@ class Version:
         self.carries_over = clauses["insufficient"]["verdict"] == "carry_over"
         levels = clauses.get("quality", {}).get("levels", [])
         self.modes = {
-            counts: {mode for level in levels if level["counts"] == counts for mode in level["modes"]} for counts in ("good", "bad")
+            counts: {mode for level in levels if level["counts"] == counts for mode in level["modes"]}
+            for counts in ("good", "bad")
         }
         quota = clauses.get("quota")
         self.quota = quota if quota is not None and quota["rejected_below"] == "bad" else None
 
-    def days_of(self, label: str) -> Tuple[date, date]:
+    def days_of(self, label: str) -> tuple[date, date]:
         """Return a month's first day and the first day after it, calendar months or those from the term's day on."""
         year, number = map(int, label.split("-"))
         firsts = [date(year, number, 1), date(year + number // 12, number % 12 + 1, 1)]
         if self.clauses["period"]["month"] == "anniversary":
             lasts = [(first.replace(day=28) + 4 * DAY).replace(day=1) - DAY for first in firsts]
-            firsts = [first.replace(day=min(self.first_day.day, last.day)) for first, last in zip(firsts, lasts)]
+            firsts = [
+                first.replace(day=min(self.first_day.day, last.day)) for first, last in zip(firsts, lasts)
+            ]
         return firsts[0], firsts[1]
 
     def whole(self, label: str) -> Span:
@@ -465,14 +487,18 @@ class Version:
         first, after = self.days_of(label)
         return local_instant(first, 0, self.zone), local_instant(after, 0, self.zone)
 
-    def months_before(self, label: str) -> List[str]:
+    def months_before(self, label: str) -> list[str]:
         """Return the months before one in which this version was in force, the latest first."""
         year, number = map(int, label.split("-"))
         found = []
         while (year, number) > (self.first_day.year, self.first_day.month):
             year, number = (year - 1, 12) if number == 1 else (year, number - 1)
             found.append(f"{year:04d}-{number:02d}")
-        return [each for each in found if self.in_force is None or self.period(each, in_term_only=True)[1] > self.in_force[0]]
+        return [
+            each
+            for each in found
+            if self.in_force is None or self.period(each, in_term_only=True)[1] > self.in_force[0]
+        ]
 
     def period(self, label: str, *, in_term_only: bool = False) -> Span:
         """Return a month, cut to the term and to when this version is in force."""
@@ -491,7 +517,7 @@ class Version:
             return True
         return day.weekday() not in year["weekend"] and day.isoformat() not in year["off"]
 
-    def looked_at(self, during: Optional[str], window: Span) -> List[Span]:
+    def looked_at(self, during: str | None, window: Span) -> list[Span]:
         """Return the instants of a window at which an objective with this `during` holds."""
         if during is None:
             return [window]
@@ -499,7 +525,7 @@ class Version:
         named = self.named(negated[1] if negated else during, window)
         return outside(named, window) if negated else named
 
-    def named(self, name: str, window: Span) -> List[Span]:
+    def named(self, name: str, window: Span) -> list[Span]:
         """Return when a named period of the calendar holds in a window."""
         found = []
         day, last = local_day(window[0], self.zone) - DAY, local_day(window[1], self.zone)
@@ -535,14 +561,16 @@ CLOCKS = (
 )  # fmt: skip
 MEASURED_WHATEVER_THE_END = {"queue", "prefill", "time_to_first_token"}
 NOBODY, KEPT, OVER, UNANSWERED, UNKNOWN = range(5)
-Excluded = Tuple[Tuple[Span, ...], Tuple[Tuple[str, Tuple[Span, ...]], ...]]
+Excluded = tuple[tuple[Span, ...], tuple[tuple[str, tuple[Span, ...]], ...]]
 NOTHING: Excluded = ((), ())
 
 
 class Month:
     """One month under one version: its requests (in the order of receipt), its instants, and what they count as."""
 
-    def __init__(self, version: Version, label: str, rows: Dict[str, List[Any]], covered: Dict[str, List[Span]]) -> None:
+    def __init__(
+        self, version: Version, label: str, rows: dict[str, list[Any]], covered: dict[str, list[Span]]
+    ) -> None:
         """Take the rows received in the month, and the time that was read through."""
         self.version, self.label = version, label
         self.whole, self.period = version.whole(label), version.period(label)
@@ -555,11 +583,11 @@ class Month:
         reach = bisect.bisect_left(received, self.period[0] - (0 if self.is_first else MINUTE_US))
         self.rows = {name: values[first:last] for name, values in rows.items()}
         self.just_before = {name: values[reach:first] for name, values in rows.items()}
-        self.at: List[int] = self.rows["received_us"]
+        self.at: list[int] = self.rows["received_us"]
         self.count = len(self.at)
         self.endings = [self.ending(self.rows, j) for j in range(self.count)]
         self.gateway, self.engine = (clipped(covered[kind], self.elapsed) for kind in ("gateway", "engine"))
-        self._kept: Dict[Any, Any] = {}
+        self._kept: dict[Any, Any] = {}
 
     def once(self, key: Any, work: Callable[[], Any]) -> Any:
         """Return what `work` gives, computed once."""
@@ -567,14 +595,17 @@ class Month:
             self._kept[key] = work()
         return self._kept[key]
 
-    def ending(self, rows: Dict[str, List[Any]], j: int) -> str:
+    def ending(self, rows: dict[str, list[Any]], j: int) -> str:
         """Return how a request ended: as logged, or as the contract's `outcomes` say; the first rule that matches."""
         for rule in self.version.clauses["outcomes"]:
-            if rule.get("status") in (None, rows["status"][j]) and rule.get("error_code") in (None, rows["error_code"][j]):
+            if rule.get("status") in (None, rows["status"][j]) and rule.get("error_code") in (
+                None,
+                rows["error_code"][j],
+            ):
                 return str(rule["is"])
         return str(rows["outcome"][j])
 
-    def is_good(self, j: int) -> Optional[bool]:
+    def is_good(self, j: int) -> bool | None:
         """Return whether availability calls a request good or bad; None: it is not counted."""
         ending, mode, modes = self.endings[j], self.rows["inference_mode"][j], self.version.modes
         if ending == "ok":
@@ -583,11 +614,11 @@ class Month:
             return True
         return False if ending in BAD else None
 
-    def clock(self, name: str) -> List[Optional[int]]:
+    def clock(self, name: str) -> list[int | None]:
         """Return a clock of every request in microseconds; None where it was not measured."""
         return self.once(("clock", name), lambda: [self.time(name, j) for j in range(self.count)])  # type: ignore[no-any-return]
 
-    def time(self, name: str, j: int) -> Optional[int]:
+    def time(self, name: str, j: int) -> int | None:
         """Return one clock of one request."""
         rows = self.rows
         elapsed: int = rows["end_to_end_us"][j]
@@ -604,18 +635,20 @@ class Month:
             return inference
         if name == "outside":
             return None if inference is None else elapsed - inference
-        if name == "time_per_output_token":  # rounded up: against a threshold in whole microseconds that is exact
+        if (
+            name == "time_per_output_token"
+        ):  # rounded up: against a threshold in whole microseconds that is exact
             return None if gaps < 1 or decode is None else -(-decode // gaps)
         if name == "speed":  # millionths of a token per second, rounded down
             return None if gaps < 1 or not decode or decode < 0 else gaps * 10**12 // decode
-        value: Optional[int] = rows[f"{name}_us"][j]
+        value: int | None = rows[f"{name}_us"][j]
         return value
 
-    def standing(self, objective: Objective) -> List[int]:
+    def standing(self, objective: Objective) -> list[int]:
         """Return what every request is for a promise about a clock or a speed: see "Who is judged" in method.md."""
         name = "speed" if objective.kind == "rate" else str(objective.clock)
 
-        def of(j: int, value: Optional[int]) -> int:
+        def of(j: int, value: int | None) -> int:
             ending = self.endings[j]
             may_have_stopped = ending in FAILED or ending == "client_aborted"
             if ending == "ok" or (name in MEASURED_WHATEVER_THE_END and may_have_stopped):
@@ -628,56 +661,72 @@ class Month:
             return UNANSWERED if late and (self.time("end_to_end", j) or 0) > objective.limit_us else NOBODY
 
         return self.once(  # type: ignore[no-any-return]
-            ("standing", name, objective.kind, objective.limit_us), lambda: [of(j, value) for j, value in enumerate(self.clock(name))]
+            ("standing", name, objective.kind, objective.limit_us),
+            lambda: [of(j, value) for j, value in enumerate(self.clock(name))],
         )
 
-    def members(self, promise: Promise) -> List[int]:
+    def members(self, promise: Promise) -> list[int]:
         """Return the requests that a promise looks at: by `where`, `during` and its part. What was not logged is in."""
         return self.once(("members", promise.key), lambda: self._members(promise))  # type: ignore[no-any-return]
 
-    def _members(self, promise: Promise) -> List[int]:
+    def _members(self, promise: Promise) -> list[int]:
         where, rows = promise.objective.where, self.rows
-        tests: List[Tuple[List[Any], Callable[[Any], bool]]] = []
-        for column, key in (("model", "models"), ("route", "routes"), ("region", "regions"), ("inference_mode", "inference_mode")):
+        tests: list[tuple[list[Any], Callable[[Any], bool]]] = []
+        for column, key in (
+            ("model", "models"),
+            ("route", "routes"),
+            ("region", "regions"),
+            ("inference_mode", "inference_mode"),
+        ):
             if key in where:
                 wanted = {*where[key], *(() if column == "route" else ("",))}
                 tests.append((rows[column], wanted.__contains__))
         for column in ("prompt_tokens", "completion_tokens"):
             if column in where:
                 low, high = token_range(where[column])
-                tests.append((rows[column], lambda value, low=low, high=high: value is None or (low <= value and (high is None or value <= high))))  # type: ignore[misc]
+                tests.append(
+                    (
+                        rows[column],
+                        lambda value, low=low, high=high: (
+                            value is None or (low <= value and (high is None or value <= high))
+                        ),
+                    )
+                )  # type: ignore[misc]
         if "stream" in where:
             tests.append((rows["stream"], {None, int(where["stream"])}.__contains__))
         for column, value in (promise.part or {}).items():
             if value is not None:
                 tests.append((rows[column], {"", value}.__contains__))
         if promise.objective.during is not None:
-            tests.append((self.at, Lookup(self.version.looked_at(promise.objective.during, self.period)).holds))
+            tests.append(
+                (self.at, Lookup(self.version.looked_at(promise.objective.during, self.period)).holds)
+            )
         return [j for j in range(self.count) if all(holds(values[j]) for values, holds in tests)]
 
-    def left_out(self, excluded: Excluded) -> List[bool]:
+    def left_out(self, excluded: Excluded) -> list[bool]:
         """Return which requests are left out."""
         return self.once(("left out", excluded), lambda: self._left_out(excluded))  # type: ignore[no-any-return]
 
-    def _left_out(self, excluded: Excluded) -> List[bool]:
+    def _left_out(self, excluded: Excluded) -> list[bool]:
         instants, routed = Lookup(excluded[0]), {upstream: Lookup(spans) for upstream, spans in excluded[1]}
         nowhere = Lookup(())
         return [
-            instants.holds(at) or routed.get(upstream, nowhere).holds(at) for at, upstream in zip(self.at, self.rows["upstream"])
+            instants.holds(at) or routed.get(upstream, nowhere).holds(at)
+            for at, upstream in zip(self.at, self.rows["upstream"])
         ]
 
-    def wrongly_refused(self) -> List[int]:
+    def wrongly_refused(self) -> list[int]:
         """Return the requests refused for quota although, over the 60 s that end with them, their tenant was below it."""
         return self.once("refused", self._wrongly_refused)  # type: ignore[no-any-return]
 
-    def _wrongly_refused(self) -> List[int]:
+    def _wrongly_refused(self) -> list[int]:
         quota = self.version.quota
         if quota is None or "quota_rejected" not in self.endings:
             return []
         before = len(self.just_before["received_us"])
         rows = {name: self.just_before[name] + self.rows[name] for name in self.rows}
         endings = [self.ending(rows, i) for i in range(before)] + self.endings
-        by_tenant: Dict[str, List[int]] = defaultdict(list)
+        by_tenant: dict[str, list[int]] = defaultdict(list)
         for i, tenant in enumerate(rows["tenant"]):
             by_tenant[tenant].append(i)
         found = []
@@ -687,18 +736,24 @@ class Month:
             for i in places:
                 through = endings[i] not in REFUSED
                 requests.append(requests[-1] + through)
-                tokens.append(tokens[-1] + through * ((rows["prompt_tokens"][i] or 0) + (rows["completion_tokens"][i] or 0)))
+                tokens.append(
+                    tokens[-1]
+                    + through * ((rows["prompt_tokens"][i] or 0) + (rows["completion_tokens"][i] or 0))
+                )
             for i, at in zip(places, times):
                 if i < before or endings[i] != "quota_rejected":
                     continue
                 low, high = bisect.bisect_right(times, at - MINUTE_US), bisect.bisect_right(times, at)
-                used = {"requests_per_minute": requests[high] - requests[low], "tokens_per_minute": tokens[high] - tokens[low]}
+                used = {
+                    "requests_per_minute": requests[high] - requests[low],
+                    "tokens_per_minute": tokens[high] - tokens[low],
+                }
                 if all(used[name] < quota[name] for name in used if quota.get(name) is not None):
                     found.append(i - before)
         return sorted(found)
 
 
-def token_range(tree: Tree) -> Tuple[int, Optional[int]]:
+def token_range(tree: Tree) -> tuple[int, int | None]:
     """Return the smallest and the largest number of tokens of a range; None: no upper edge."""
     low = max(tree.get("at_least", 0), tree.get("above", -1) + 1)
     edges = [tree["at_most"]] if "at_most" in tree else []
@@ -715,8 +770,8 @@ class Tally:
     def __init__(self) -> None:
         """Begin with nothing."""
         self.valued = self.over = self.unanswered = self.unknown = 0
-        self.values: List[int] = []
-        self.windows: List[Tuple[int, Optional[int]]] = []
+        self.values: list[int] = []
+        self.windows: list[tuple[int, int | None]] = []
         self.intervals = self.bad = self.unread = self.whole = 0
         self.lost = ZERO
 
@@ -740,17 +795,19 @@ class Judged:
         self.promise, self.tally = promise, tally
         self.unit = "requests"
         self.counted = self.over = self.unknown = 0
-        self.allowed: Optional[int] = None
-        self.requests: Optional[int] = None
-        self.value: Optional[float] = None
-        self.ratio: Optional[Fraction] = None
+        self.allowed: int | None = None
+        self.requests: int | None = None
+        self.value: float | None = None
+        self.ratio: Fraction | None = None
         self.kept = True
         self.verdict, self.reason = "", ""
 
 
 def tally_of(month: Month, promise: Promise, excluded: Excluded, failed_probes: Sequence[Span]) -> Tally:
     """Count a promise's month with some instants and requests left out."""
-    return month.once(("tally", promise.key, excluded), lambda: _tally_of(month, promise, excluded, failed_probes))  # type: ignore[no-any-return]
+    return month.once(
+        ("tally", promise.key, excluded), lambda: _tally_of(month, promise, excluded, failed_probes)
+    )  # type: ignore[no-any-return]
 
 
 def _tally_of(month: Month, promise: Promise, excluded: Excluded, failed_probes: Sequence[Span]) -> Tally:
@@ -772,7 +829,7 @@ def _tally_of(month: Month, promise: Promise, excluded: Excluded, failed_probes:
     return window_tally(month, objective, members, standing, values)
 
 
-def request_tally(members: Sequence[int], standing: Sequence[int], values: Sequence[Optional[int]]) -> Tally:
+def request_tally(members: Sequence[int], standing: Sequence[int], values: Sequence[int | None]) -> Tally:
     """Count requests by their standing."""
     tally = Tally()
     for j in members:
@@ -786,7 +843,7 @@ def request_tally(members: Sequence[int], standing: Sequence[int], values: Seque
     return tally
 
 
-def grid_of(month: Month, step_us: int) -> List[Span]:
+def grid_of(month: Month, step_us: int) -> list[Span]:
     """Return the month's intervals of one length that have ended; the last is cut where the month ends."""
     start, end = month.period
     if month.version.as_of < end:
@@ -794,16 +851,20 @@ def grid_of(month: Month, step_us: int) -> List[Span]:
     return [(at, min(at + step_us, end)) for at in range(start, end, step_us)]
 
 
-def by_cell(month: Month, step_us: int, places: Iterable[int]) -> Dict[int, List[int]]:
+def by_cell(month: Month, step_us: int, places: Iterable[int]) -> dict[int, list[int]]:
     """Return requests by the interval they were received in."""
-    found: Dict[int, List[int]] = defaultdict(list)
+    found: dict[int, list[int]] = defaultdict(list)
     for j in places:
         found[(month.at[j] - month.period[0]) // step_us].append(j)
     return found
 
 
 def window_tally(
-    month: Month, objective: Objective, members: Sequence[int], standing: Sequence[int], values: Sequence[Optional[int]]
+    month: Month,
+    objective: Objective,
+    members: Sequence[int],
+    standing: Sequence[int],
+    values: Sequence[int | None],
 ) -> Tally:
     """Count windows, each with its percentile or mean; requests without an answer rank as the worst."""
     whole = Tally()
@@ -831,7 +892,7 @@ def window_tally(
     return whole
 
 
-def shares(grid: Sequence[Span], spans: Iterable[Span]) -> List[int]:
+def shares(grid: Sequence[Span], spans: Iterable[Span]) -> list[int]:
     """Return how many microseconds of each interval lie in disjoint spans."""
     found = [0] * len(grid)
     starts = [start for start, _ in grid]
@@ -853,7 +914,13 @@ class Cell:
         self.is_silent_outage = failed_us > 0 and (not self.is_read or counted == 0)
 
 
-def time_tally(month: Month, objective: Objective, members: Sequence[int], excluded: Excluded, failed_probes: Sequence[Span]) -> Tally:
+def time_tally(
+    month: Month,
+    objective: Objective,
+    members: Sequence[int],
+    excluded: Excluded,
+    failed_probes: Sequence[Span],
+) -> Tally:
     """Count intervals: what is looked at of them, what was read through, and the requests in them."""
     step_us = objective.step_us or 1
     grid = grid_of(month, step_us)
@@ -864,12 +931,18 @@ def time_tally(month: Month, objective: Objective, members: Sequence[int], exclu
     requests = by_cell(month, step_us, (j for j in members if month.is_good(j) is not None))
     refused = by_cell(month, step_us, sorted(set(month.wrongly_refused()) & set(members)))
     cells = []
-    for place, (looked_us, read_us, failed_us) in enumerate(zip(shares(grid, looked), shares(grid, read), shares(grid, failed))):
+    for place, (looked_us, read_us, failed_us) in enumerate(
+        zip(shares(grid, looked), shares(grid, read), shares(grid, failed))
+    ):
         wrong = len(refused.get(place, ()))
         bad = sum(month.is_good(j) is False for j in requests.get(place, ())) + wrong
         cells.append(Cell(looked_us, read_us, failed_us, len(requests.get(place, ())) + wrong, bad))
     unread = month.version.clauses["unmeasured"]["time"]
-    return downtime(cells, objective, unread) if objective.formula == "downtime" else mean_error(cells, objective, unread)
+    return (
+        downtime(cells, objective, unread)
+        if objective.formula == "downtime"
+        else mean_error(cells, objective, unread)
+    )
 
 
 def downtime(cells: Sequence[Cell], objective: Objective, unread: str) -> Tally:
@@ -891,8 +964,8 @@ def downtime(cells: Sequence[Cell], objective: Objective, unread: str) -> Tally:
         seen_bad = cell.counted >= max(1, least) and by_errors(cell.counted, cell.bad) == "bad"
         return "bad" if unread == "bad" or seen_bad else "void"
 
-    states: List[str] = ["void"] * len(cells)
-    waiting: List[int] = []
+    states: list[str] = ["void"] * len(cells)
+    waiting: list[int] = []
 
     def settle() -> None:
         merged_state = by_errors(sum(cells[i].counted for i in waiting), sum(cells[i].bad for i in waiting))
@@ -913,26 +986,33 @@ def downtime(cells: Sequence[Cell], objective: Objective, unread: str) -> Tally:
         else:
             states[place] = by_errors(cell.counted, cell.bad)
     settle()
-    down: Set[int] = set()
-    row: List[int] = []
+    down: set[int] = set()
+    row: list[int] = []
     for place, state in enumerate([*states, "good"]):  # only a good interval ends a row
         if state == "bad":
             row.append(place)
         elif state == "good":
             down.update(row if len(row) >= said["consecutive"] else ())
             row = []
-    counted = [i for i, state in enumerate(states) if state != "void" and (cells[i].is_read or unread == "bad" or i in down)]
+    counted = [
+        i
+        for i, state in enumerate(states)
+        if state != "void" and (cells[i].is_read or unread == "bad" or i in down)
+    ]
     tally = Tally()
     tally.intervals, tally.bad = len(counted), len(down)
     tally.unread = sum(cell.looked_us > 0 and not cell.is_read for cell in cells)
-    tally.whole, tally.lost = sum(cells[i].looked_us for i in counted), Fraction(sum(cells[i].looked_us for i in down))
+    tally.whole, tally.lost = (
+        sum(cells[i].looked_us for i in counted),
+        Fraction(sum(cells[i].looked_us for i in down)),
+    )
     return tally
 
 
 def mean_error(cells: Sequence[Cell], objective: Objective, unread: str) -> Tally:
     """Count intervals and the sum of their error ratios, exactly."""
     tally, empty = Tally(), objective.said["empty"]
-    bad_by_counted: Dict[int, int] = defaultdict(int)
+    bad_by_counted: dict[int, int] = defaultdict(int)
     for cell in cells:
         if cell.looked_us == 0:
             continue
@@ -985,7 +1065,7 @@ def judge(month: Month, promise: Promise, tally: Tally) -> Judged:
     return found
 
 
-def by_volume(counted: int, least: int, otherwise: str, *, kept: bool) -> Tuple[str, str]:
+def by_volume(counted: int, least: int, otherwise: str, *, kept: bool) -> tuple[str, str]:
     """Return the verdict of a count, or what the contract says of too few requests."""
     if counted < least:
         return (otherwise if otherwise in ("met", "violated") else "insufficient_data"), "insufficient_volume"
@@ -998,12 +1078,14 @@ def under_floor(found: Any, month: Month, *, needs_engine: bool) -> None:
     """Replace a verdict that is not already violated where too little of the time was read through."""
     unmeasured = month.version.clauses["unmeasured"]
     covered = min(length(month.gateway), length(month.engine)) if needs_engine else length(month.gateway)
-    if found.verdict != "violated" and covered < percent(unmeasured["coverage_floor"]) * length([month.elapsed]):
+    if found.verdict != "violated" and covered < percent(unmeasured["coverage_floor"]) * length(
+        [month.elapsed]
+    ):
         found.verdict = "violated" if unmeasured["below_floor"] == "violated" else "not_measured"
         found.reason = "below_coverage_floor"
 
 
-def beside(value: Optional[Fraction], threshold: Fraction) -> Optional[float]:
+def beside(value: Fraction | None, threshold: Fraction) -> float | None:
     """Return a ratio as a float that is not above its threshold where the ratio is not."""
     if value is None:
         return None
@@ -1014,7 +1096,12 @@ def beside(value: Optional[Fraction], threshold: Fraction) -> Optional[float]:
 def judge_time(found: Judged) -> None:
     """Judge time: lost of the whole, against the target."""
     tally, objective = found.tally, found.promise.objective
-    found.unit, found.counted, found.over, found.unknown = "intervals", tally.intervals, tally.bad, tally.unread
+    found.unit, found.counted, found.over, found.unknown = (
+        "intervals",
+        tally.intervals,
+        tally.bad,
+        tally.unread,
+    )
     if objective.formula == "downtime":
         found.allowed = math.floor((1 - objective.target) * tally.intervals)
     found.ratio = 1 - tally.lost / tally.whole if tally.whole else None
@@ -1032,7 +1119,7 @@ def judge_windows(found: Judged) -> None:
         found.over = sum(speed < least for speed in speeds)
         found.allowed = math.floor((1 - percent(objective.said["windows_met"])) * len(windows))
         found.kept = found.over <= found.allowed
-        value: Optional[int] = speeds[found.allowed] if speeds else None
+        value: int | None = speeds[found.allowed] if speeds else None
     else:
         values = [value for _, value in windows if value is not None]
         silent = len(windows) - len(values)
@@ -1055,12 +1142,21 @@ def judge_windows(found: Judged) -> None:
 class Claim:
     """What an exclusion asks of one month."""
 
-    def __init__(self, id_: str, clause: str, state: str, windows: List[Tree], *, fits: bool = True, upstream: str = "") -> None:
+    def __init__(
+        self, id_: str, clause: str, state: str, windows: list[Tree], *, fits: bool = True, upstream: str = ""
+    ) -> None:
         """Take it."""
-        self.id, self.clause, self.state, self.windows, self.fits, self.upstream = id_, clause, state, windows, fits, upstream
-        self.proposal: Optional[Tree] = None
-        self.answer: Optional[Tree] = None
-        self.evidence: Optional[str] = None
+        self.id, self.clause, self.state, self.windows, self.fits, self.upstream = (
+            id_,
+            clause,
+            state,
+            windows,
+            fits,
+            upstream,
+        )
+        self.proposal: Tree | None = None
+        self.answer: Tree | None = None
+        self.evidence: str | None = None
 
     @property
     def is_granted(self) -> bool:
@@ -1068,12 +1164,14 @@ class Claim:
         return self.state in ("accepted", "automatic")
 
     @property
-    def times(self) -> List[Span]:
+    def times(self) -> list[Span]:
         """Return the windows that can be left out."""
         return [each["span"] for each in self.windows if not each["counts"]] if self.fits else []
 
 
-def standing_exclusions(entries: Sequence[Tree], as_of: int) -> List[Tuple[Tree, str, Optional[Tree], Optional[int]]]:
+def standing_exclusions(
+    entries: Sequence[Tree], as_of: int
+) -> list[tuple[Tree, str, Tree | None, int | None]]:
     """Return (proposal, state, last answer, accepted at) of each exclusion, from what was said of it in order.
 
     An answer that could not be given then, such as one to an expired proposal, is passed over.
@@ -1087,8 +1185,10 @@ def standing_exclusions(entries: Sequence[Tree], as_of: int) -> List[Tuple[Tree,
     def at(state: str, proposal: Tree, now: int) -> str:
         return "expired" if state == "proposed" and now >= instant(proposal["answer_by"]) else state
 
-    known: Dict[str, Tuple[Tree, str, Optional[Tree], Optional[int]]] = {}
-    for entry in sorted(entries, key=lambda each: (instant(each["stored_at"]), each["sequence"], each["state"])):
+    known: dict[str, tuple[Tree, str, Tree | None, int | None]] = {}
+    for entry in sorted(
+        entries, key=lambda each: (instant(each["stored_at"]), each["sequence"], each["state"])
+    ):
         stored = instant(entry["stored_at"])
         if stored > as_of:
             continue
@@ -1098,10 +1198,20 @@ def standing_exclusions(entries: Sequence[Tree], as_of: int) -> List[Tuple[Tree,
             continue
         proposal, state, _, accepted = known[entry["id"]]
         now = at(state, proposal, stored)
-        allowed = following.get(now, set()) | ({"accepted"} if now == "accepted" and proposal["ends_at"] is None else set())
+        allowed = following.get(now, set()) | (
+            {"accepted"} if now == "accepted" and proposal["ends_at"] is None else set()
+        )
         if entry["state"] in allowed:
-            known[entry["id"]] = (proposal, entry["state"], entry, stored if entry["state"] == "accepted" else accepted)
-    found = [(proposal, at(state, proposal, as_of), answer, accepted) for proposal, state, answer, accepted in known.values()]
+            known[entry["id"]] = (
+                proposal,
+                entry["state"],
+                entry,
+                stored if entry["state"] == "accepted" else accepted,
+            )
+    found = [
+        (proposal, at(state, proposal, as_of), answer, accepted)
+        for proposal, state, answer, accepted in known.values()
+    ]
     return sorted(found, key=lambda each: (instant(each[0]["starts_at"]), each[0]["id"]))
 
 
@@ -1120,7 +1230,7 @@ class Rules:
         self.late_counts = maintenance.get("emergency") == "counts"
         self.prorates = version.in_force is not None or version.clauses["period"]["partial"] == "prorated"
 
-    def cap_us(self, name: str, month: Month) -> Optional[int]:
+    def cap_us(self, name: str, month: Month) -> int | None:
         """Return how much of a month a clause may take; None: no limit. A clause that needs a cap and has none gets nothing."""
         if name not in self.capped:
             return None
@@ -1137,14 +1247,23 @@ class Rules:
         if clause != "maintenance" or not self.notice_us:
             return False
         told = instant_or_none(proposal["notice_at"])
-        return told is None or told > start - self.notice_us or not self.notice_to <= {each.casefold() for each in proposal["notice_to"]}
+        return (
+            told is None
+            or told > start - self.notice_us
+            or not self.notice_to <= {each.casefold() for each in proposal["notice_to"]}
+        )
 
 
-def claims_of(bundle: Bundle, version: Version, month: Month, rules: Rules) -> List[Claim]:
+def claims_of(bundle: Bundle, version: Version, month: Month, rules: Rules) -> list[Claim]:
     """Return what exclusions ask of a month, and the cold starts that the contract excludes by itself."""
-    expanded = {(each["id"], span_of(each["within"])): each["windows"] for each in bundle.lines("exclusion_windows.jsonl")}
+    expanded = {
+        (each["id"], span_of(each["within"])): each["windows"]
+        for each in bundle.lines("exclusion_windows.jsonl")
+    }
     claims = []
-    for proposal, state, answer, accepted in standing_exclusions(bundle.lines("exclusions.jsonl"), version.as_of):
+    for proposal, state, answer, accepted in standing_exclusions(
+        bundle.lines("exclusions.jsonl"), version.as_of
+    ):
         start, end = instant(proposal["starts_at"]), instant_or_none(proposal["ends_at"])
         if end is None:  # nobody agrees to what is yet to come
             agreed = accepted if state == "accepted" else None
@@ -1174,9 +1293,9 @@ def claims_of(bundle: Bundle, version: Version, month: Month, rules: Rules) -> L
     return claims + cold_starts(bundle, month, rules)
 
 
-def cold_starts(bundle: Bundle, month: Month, rules: Rules) -> List[Claim]:
+def cold_starts(bundle: Bundle, month: Month, rules: Rules) -> list[Claim]:
     """Return a claim for each engine's start up to its first served request, unless it started again before."""
-    by_engine: Dict[Tuple[str, str], Set[Tuple[int, Optional[int], str]]] = defaultdict(set)
+    by_engine: dict[tuple[str, str], set[tuple[int, int | None, str]]] = defaultdict(set)
     for each in bundle.lines("engine_starts.jsonl") if "cold_start" in rules.names else ():
         if span_of(each["within"]) == month.elapsed:
             start = (instant(each["started_at"]), instant_or_none(each["first_served_at"]), each["evidence"])
@@ -1185,13 +1304,26 @@ def cold_starts(bundle: Bundle, month: Month, rules: Rules) -> List[Claim]:
     for (engine, upstream), starts in by_engine.items():
         ordered = sorted(starts, key=lambda each: each[0])
         for (start, served, evidence), after in zip(ordered, [*ordered[1:], None]):
-            if served is None or served <= start or not upstream or (after is not None and served >= after[0]):
+            if (
+                served is None
+                or served <= start
+                or not upstream
+                or (after is not None and served >= after[0])
+            ):
                 continue
             parts = clipped([(start, served)], month.elapsed)
             if parts:
                 name = (EPOCH + start * MICROSECOND).strftime("%Y%m%dT%H%M%S.%fZ")
-                window = {"span": parts[0], "late": False, "retroactive": False, "counts": False, "change": None}
-                claim = Claim(f"cold_start:{engine}:{name}", "cold_start", "automatic", [window], upstream=upstream)
+                window = {
+                    "span": parts[0],
+                    "late": False,
+                    "retroactive": False,
+                    "counts": False,
+                    "change": None,
+                }
+                claim = Claim(
+                    f"cold_start:{engine}:{name}", "cold_start", "automatic", [window], upstream=upstream
+                )
                 claim.evidence = evidence
                 claims.append(claim)
     return sorted(claims, key=lambda each: (each.windows[0]["span"][0], each.id))
@@ -1203,11 +1335,13 @@ class Plan:
     def __init__(self, claims: Sequence[Claim], rules: Rules, month: Month) -> None:
         """Deal the caps."""
         self.caps = {name: rules.cap_us(name, month) for name in rules.names}
-        self.used: Dict[str, int] = {}
-        self.granted: Dict[str, List[Span]] = {}
+        self.used: dict[str, int] = {}
+        self.granted: dict[str, list[Span]] = {}
         for name in rules.names:
             dealt, left = [], self.caps[name]
-            for start, end in merged(time for claim in claims if claim.clause == name for time in claim.times):
+            for start, end in merged(
+                window for claim in claims if claim.clause == name for window in claim.times
+            ):
                 stop = end if left is None else min(end, start + left)
                 if start < stop:
                     dealt.append((start, stop))
@@ -1215,13 +1349,15 @@ class Plan:
             self.used[name] = length(dealt)
             for claim in claims:
                 if claim.clause == name:
-                    self.granted[claim.id] = [part for time in merged(claim.times) for part in clipped(dealt, time)]
+                    self.granted[claim.id] = [
+                        part for time in merged(claim.times) for part in clipped(dealt, time)
+                    ]
         self.upstreams = {claim.id: claim.upstream for claim in claims}
 
 
 def excluded_by(plans: Iterable[Plan]) -> Excluded:
     """Return what plans leave out: instants, and instants for what was sent to one upstream."""
-    times: Dict[str, List[Span]] = defaultdict(list)
+    times: dict[str, list[Span]] = defaultdict(list)
     for plan in plans:
         for id_, spans in plan.granted.items():
             times[plan.upstreams[id_]] += spans
@@ -1236,7 +1372,7 @@ def excluded_by(plans: Iterable[Plan]) -> Excluded:
 class Reading:
     """What one version says of its part of the month."""
 
-    def __init__(self, bundle: Bundle, version: Version, rows: Dict[str, List[Any]], label: str) -> None:
+    def __init__(self, bundle: Bundle, version: Version, rows: dict[str, list[Any]], label: str) -> None:
         """Count and judge."""
         self.bundle, self.version, self.label = bundle, version, label
         covered = {kind: merged(map(span_of, spans)) for kind, spans in bundle.json("covered.json").items()}
@@ -1248,8 +1384,16 @@ class Reading:
         self.claims = claims_of(bundle, version, month, self.rules)
         self.plan = self.planned(lambda claim: claim.is_granted)
         self.before = [
-            Plan([each for each in claims_of(bundle, version, earlier, self.rules) if each.is_granted], self.rules, earlier)
-            for earlier in ([self.months[each] for each in version.labels if each != label] if version.carries_over else ())
+            Plan(
+                [each for each in claims_of(bundle, version, earlier, self.rules) if each.is_granted],
+                self.rules,
+                earlier,
+            )
+            for earlier in (
+                [self.months[each] for each in version.labels if each != label]
+                if version.carries_over
+                else ()
+            )
         ]
         self.excluded = excluded_by([self.plan, *self.before])
         self.carried = {promise.key: self.carried_to(promise, self.excluded) for promise in self.promises}
@@ -1259,7 +1403,7 @@ class Reading:
         """Return the plan if some of the claims are granted."""
         return Plan([each for each in self.claims if chosen(each)], self.rules, self.month)
 
-    def judged_without(self, excluded: Excluded) -> List[Judged]:
+    def judged_without(self, excluded: Excluded) -> list[Judged]:
         """Return every promise's verdict with some requests left out, here and in the months that hand requests on."""
         found = []
         for promise in self.promises:
@@ -1268,7 +1412,7 @@ class Reading:
             found.append(judge(self.month, promise, own if carried is None else own.add(carried)))
         return found
 
-    def carried_to(self, promise: Promise, excluded: Excluded) -> Optional[Tally]:
+    def carried_to(self, promise: Promise, excluded: Excluded) -> Tally | None:
         """Return what earlier months hand on: a month without a verdict for want of requests, its own requests, once."""
         if not self.version.carries_over or self.month.is_void or promise.objective.is_timed:
             return None
@@ -1279,12 +1423,18 @@ class Reading:
         def is_open(month: Month, tally: Tally) -> bool:
             judged = judge(month, promise, tally)
             least = self.version.clauses["insufficient"]["below"]
-            return judged.requests is not None and judged.requests < least and judged.verdict not in ("met", "violated")
+            return (
+                judged.requests is not None
+                and judged.requests < least
+                and judged.verdict not in ("met", "violated")
+            )
 
         chain = []
         for label in self.version.months_before(self.label):
             if label not in self.months:
-                raise Unreadable(f"requests.parquet: the requests of {label} are needed to know what was carried over, and are not here")
+                raise Unreadable(
+                    f"requests.parquet: the requests of {label} are needed to know what was carried over, and are not here"
+                )
             chain.append(self.months[label])
             if not is_open(chain[-1], own(chain[-1])):
                 break
@@ -1295,15 +1445,22 @@ class Reading:
         return carried
 
 
-def failed_probes(probes: Sequence[Tree], version: Version) -> List[Span]:
+def failed_probes(probes: Sequence[Tree], version: Version) -> list[Span]:
     """Return when the service did not answer probes: from each that failed to the next of its target, at most an hour."""
     scope = version.clauses["scope"]
-    series: Dict[Tuple[str, str, str], List[Tuple[int, str, str]]] = defaultdict(list)
+    series: dict[tuple[str, str, str], list[tuple[int, str, str]]] = defaultdict(list)
     for each in probes:
-        if each["outcome"] in ("quota_rejected", "client_error", "aborted", "not_sent") or each["tenant"] not in {"", *version.tenants}:
+        if each["outcome"] in ("quota_rejected", "client_error", "aborted", "not_sent") or each[
+            "tenant"
+        ] not in {"", *version.tenants}:
             continue
-        if all(not scope[names] or each[name] in {"", *scope[names]} for name, names in (("model", "models"), ("region", "regions"))):
-            series[each["target"], each["model"], each["region"]].append((instant(each["intended_at"]), each["id"], each["outcome"]))
+        if all(
+            not scope[names] or each[name] in {"", *scope[names]}
+            for name, names in (("model", "models"), ("region", "regions"))
+        ):
+            series[each["target"], each["model"], each["region"]].append(
+                (instant(each["intended_at"]), each["id"], each["outcome"])
+            )
     found = []
     for sent in series.values():
         sent.sort()
@@ -1316,19 +1473,26 @@ def failed_probes(probes: Sequence[Tree], version: Version) -> List[Span]:
 def promises_of(version: Version, month: Month) -> Iterable[Promise]:
     """Yield what gets a verdict, in the file's order: each promise, once for each part that the contract judges apart."""
     per = version.clauses["evaluate_per"]
-    parts: List[Optional[Dict[str, Optional[str]]]] = [None]
+    parts: list[dict[str, str | None] | None] = [None]
     if per != "none":
-        choices: Dict[str, Sequence[Optional[str]]] = {}
+        choices: dict[str, Sequence[str | None]] = {}
         for column in ("model", "region"):
             logged = sorted({value for value in month.rows[column] if value})
             named = version.clauses["scope"][f"{column}s"]
             choices[column] = (named or logged or [None]) if column in per else [None]
-        parts = [{"model": model, "region": region} for model, region in product(choices["model"], choices["region"])]
+        parts = [
+            {"model": model, "region": region}
+            for model, region in product(choices["model"], choices["region"])
+        ]
     for number, objective in enumerate(version.objectives):
         if objective.kind == "cost":
             continue
         for part in parts:
-            wanted = [(part or {}).get(column) in {None, *objective.where.get(f"{column}s", [(part or {}).get(column)])} for column in ("model", "region")]
+            wanted = [
+                (part or {}).get(column)
+                in {None, *objective.where.get(f"{column}s", [(part or {}).get(column)])}
+                for column in ("model", "region")
+            ]
             if all(wanted):
                 yield Promise(number, objective, part)
 
@@ -1339,7 +1503,7 @@ def promises_of(version: Version, month: Month) -> Iterable[Promise]:
 class Whole:
     """The month as all its versions judge it."""
 
-    def __init__(self, readings: List[Reading], as_of: int) -> None:
+    def __init__(self, readings: list[Reading], as_of: int) -> None:
         """Take the versions' parts, in time order."""
         self.readings, self.as_of = readings, as_of
         self.latest = readings[-1].version
@@ -1350,7 +1514,9 @@ class Whole:
         """Return how many requests pass a test."""
         return sum(test(each.month, j) for each in self.readings for j in range(each.month.count))
 
-    def times(self, clock: str, test: Callable[[Month, int], bool] = lambda month, j: month.endings[j] == "ok") -> List[int]:
+    def times(
+        self, clock: str, test: Callable[[Month, int], bool] = lambda month, j: month.endings[j] == "ok"
+    ) -> list[int]:
         """Return the known values of a clock, sorted, of the requests that pass a test."""
         return sorted(
             value
@@ -1380,7 +1546,11 @@ def contract_section(whole: Whole) -> Tree:
         "quota": None if quota is None else {"requests_per_minute": None, "tokens_per_minute": None, **quota},
         "insufficient": clauses["insufficient"],
         "versions": [
-            {"version_sha256": each.version.sha256, "from": written(each.month.period[0]), "to": written(each.month.period[1])}
+            {
+                "version_sha256": each.version.sha256,
+                "from": written(each.month.period[0]),
+                "to": written(each.month.period[1]),
+            }
             for each in whole.readings
         ],
     }
@@ -1390,7 +1560,13 @@ def period_section(whole: Whole, label: str) -> Tree:
     """Return the month as instants and hours."""
     hours = Fraction(length([whole.period]), HOUR_US)
     zone = whole.latest.clauses["term"]["time_zone"]
-    return {"month": label, "from": written(whole.period[0]), "to": written(whole.period[1]), "time_zone": zone, "hours": plain(hours)}
+    return {
+        "month": label,
+        "from": written(whole.period[0]),
+        "to": written(whole.period[1]),
+        "time_zone": zone,
+        "hours": plain(hours),
+    }
 
 
 def traffic_section(whole: Whole) -> Tree:
@@ -1398,21 +1574,29 @@ def traffic_section(whole: Whole) -> Tree:
     engines = {id(each.month): Lookup(each.month.engine) for each in whole.readings}
     left_out = {id(each.month): each.month.left_out(each.excluded) for each in whole.readings}
     return {
-        "admitted": whole.count(lambda month, j: True),
+        "admitted": sum(each.month.count for each in whole.readings),
         "excluded": whole.count(lambda month, j: left_out[id(month)][j]),
         "unconfirmed": whole.count(
-            lambda month, j: month.endings[j] == "ok" and month.rows["engine"][j] != "joined" and engines[id(month)].holds(month.at[j])
+            lambda month, j: (
+                month.endings[j] == "ok"
+                and month.rows["engine"][j] != "joined"
+                and engines[id(month)].holds(month.at[j])
+            )
         ),
         "quarantined": whole.count(lambda month, j: month.rows["engine"][j] == "quarantined"),
         "ambiguous": whole.count(lambda month, j: month.rows["engine"][j] == "ambiguous"),
         "retried": whole.count(lambda month, j: month.rows["attempts"][j] > 1),
-        "outcomes": {name: whole.count(lambda month, j, name=name: month.endings[j] == name) for name in OUTCOMES},  # type: ignore[misc]
+        "outcomes": {
+            name: whole.count(lambda month, j, name=name: month.endings[j] == name) for name in OUTCOMES
+        },  # type: ignore[misc]
     }
 
 
 def coverage_section(whole: Whole, traffic: Tree, covered: Tree) -> Tree:
     """Return the shares of time read through, and of answered requests with a usable measurement of the engine's."""
-    read = {kind: length(clipped(map(span_of, covered[kind]), whole.elapsed)) for kind in ("gateway", "engine")}
+    read = {
+        kind: length(clipped(map(span_of, covered[kind]), whole.elapsed)) for kind in ("gateway", "engine")
+    }
     joined = whole.count(lambda month, j: month.endings[j] == "ok" and month.rows["engine"][j] == "joined")
     elapsed = length([whole.elapsed])
     return {
@@ -1422,7 +1606,7 @@ def coverage_section(whole: Whole, traffic: Tree, covered: Tree) -> Tree:
     }
 
 
-def latency_section(whole: Whole) -> List[Tree]:
+def latency_section(whole: Whole) -> list[Tree]:
     """Return the percentiles of every clock over answered requests."""
     rows = []
     for clock in CLOCKS:
@@ -1430,16 +1614,27 @@ def latency_section(whole: Whole) -> List[Tree]:
         p99, interval = shown_percentile(values, len(values), Fraction(99))
         p50, p95 = (shown_percentile(values, len(values), Fraction(p))[0] for p in (50, 95))
         top = seconds(values[-1]) if values else None
-        rows.append({"clock": clock, "n": len(values), "p50": p50, "p95": p95, "p99": p99, "p99_interval": interval, "max": top})
+        rows.append(
+            {
+                "clock": clock,
+                "n": len(values),
+                "p50": p50,
+                "p95": p95,
+                "p99": p99,
+                "p99_interval": interval,
+                "max": top,
+            }
+        )
     return rows
 
 
 CURVE = (
-    "10 20 30 40 50 60 70 75 80 85 90 93 95 97 98 98.5 99 99.3 99.5 99.7 99.8 99.9 99.95 99.97 99.98 99.99"
-).split()
+    "10", "20", "30", "40", "50", "60", "70", "75", "80", "85", "90", "93", "95", "97", "98", "98.5", "99", "99.3", "99.5",
+    "99.7", "99.8", "99.9", "99.95", "99.97", "99.98", "99.99",
+)  # fmt: skip
 
 
-def curve_section(whole: Whole) -> List[Tree]:
+def curve_section(whole: Whole) -> list[Tree]:
     """Return the percentiles with and without queueing, as far as at least one request lies above."""
     with_queue, without = whole.times("end_to_end"), whole.times("excluding_queue")
     count = len(with_queue)
@@ -1460,10 +1655,19 @@ def breakdown_section(whole: Whole) -> Tree:
 
     def is_measured(month: Month, j: int) -> bool:
         rows = month.rows
-        return month.endings[j] == "ok" and rows["engine"][j] == "joined" and all(rows[f"{name}_us"][j] is not None for name in phases)
+        return (
+            month.endings[j] == "ok"
+            and rows["engine"][j] == "joined"
+            and all(rows[f"{name}_us"][j] is not None for name in phases)
+        )
 
     sums = {
-        name: sum(each.month.rows[f"{name}_us"][j] for each in whole.readings for j in range(each.month.count) if is_measured(each.month, j))
+        name: sum(
+            each.month.rows[f"{name}_us"][j]
+            for each in whole.readings
+            for j in range(each.month.count)
+            if is_measured(each.month, j)
+        )
         for name in phases
     }
     elapsed = whole.times("end_to_end", is_measured)
@@ -1477,26 +1681,26 @@ def breakdown_section(whole: Whole) -> Tree:
     }
 
 
-def daily_section(whole: Whole) -> List[Tree]:
+def daily_section(whole: Whole) -> list[Tree]:
     """Return the P99 of each local day, with and without queueing."""
-    zone, rows = whole.latest.zone, []
-    day, start = local_day(whole.period[0], zone), whole.period[0]
-    while start < whole.period[1]:
-        end = min(local_instant(day + DAY, 0, zone), whole.period[1])
-        if start < end:
-            both = [
-                whole.times(clock, lambda month, j, start=start, end=end: month.endings[j] == "ok" and start <= month.at[j] < end)  # type: ignore[misc]
-                for clock in ("end_to_end", "excluding_queue")
-            ]
-            n = len(both[0])
-            p99 = [seconds(values[rank_of(n, Fraction(99)) - 1]) if n else None for values in both]
-            rows.append({"date": day.isoformat(), "n": n, "p99_with_queue": p99[0], "p99_without_queue": p99[1]})
-            start = end
-        day += DAY
+    rows = []
+    for day, (start, end) in local_days(whole.period, whole.latest.zone):
+        both = [
+            whole.times(
+                clock,
+                lambda month, j, start=start, end=end: (
+                    month.endings[j] == "ok" and start <= month.at[j] < end
+                ),
+            )  # type: ignore[misc]
+            for clock in ("end_to_end", "excluding_queue")
+        ]
+        n = len(both[0])
+        p99 = [seconds(values[rank_of(n, Fraction(99)) - 1]) if n else None for values in both]
+        rows.append({"date": day.isoformat(), "n": n, "p99_with_queue": p99[0], "p99_without_queue": p99[1]})
     return rows
 
 
-def objective_rows(reading: Reading, costs: Dict[int, Tree]) -> List[Tree]:
+def objective_rows(reading: Reading, costs: dict[int, Tree]) -> list[Tree]:
     """Return the verdicts of one version, in the file's order."""
     version, rows = reading.version, []
     without = {judged.promise.key: judged.verdict for judged in reading.judged_without(NOTHING)}
@@ -1506,11 +1710,17 @@ def objective_rows(reading: Reading, costs: Dict[int, Tree]) -> List[Tree]:
             carried = reading.carried[judged.promise.key]
             value, interval = judged.value, None
             if objective.kind == "latency" and objective.step_us is None:
-                value, interval = shown_percentile(sorted(judged.tally.values), judged.counted, objective.percentile)
+                value, interval = shown_percentile(
+                    sorted(judged.tally.values), judged.counted, objective.percentile
+                )
             handed_on = 0
             if carried is not None:
                 by_window = sum(counted for counted, _ in carried.windows)
-                handed_on = carried.counted(unknown_is_bad=version.unknown_is_bad) if objective.step_us is None else by_window
+                handed_on = (
+                    carried.counted(unknown_is_bad=version.unknown_is_bad)
+                    if objective.step_us is None
+                    else by_window
+                )
             rows.append(
                 {
                     **promised,
@@ -1533,19 +1743,35 @@ def objective_rows(reading: Reading, costs: Dict[int, Tree]) -> List[Tree]:
                 }
             )
         if objective.kind == "cost":
-            rows.append({**promised, "part": None, **costs.get(number, NO_COST), "version_sha256": version.sha256})
+            rows.append(
+                {**promised, "part": None, **costs.get(number, NO_COST), "version_sha256": version.sha256}
+            )
     return rows
 
 
 NO_COST: Tree = {
-    **dict.fromkeys(("violations", "allowed", "good", "bad", "unknown", "interval", "unit", "n", "requests", "carried", "value")),
+    **dict.fromkeys(
+        (
+            "violations",
+            "allowed",
+            "good",
+            "bad",
+            "unknown",
+            "interval",
+            "unit",
+            "n",
+            "requests",
+            "carried",
+            "value",
+        )
+    ),
     "verdict": "not_measured",
     "verdict_without_exclusions": "not_measured",
     "reason": "not_evaluated",
 }
 
 
-def against(month: Month, promise: Promise, excluded: Excluded, *, with_refused: bool) -> List[int]:
+def against(month: Month, promise: Promise, excluded: Excluded, *, with_refused: bool) -> list[int]:
     """Return the requests that count against a promise about single requests, in the order of receipt."""
     objective, gone = promise.objective, month.left_out(excluded)
     members = [j for j in month.members(promise) if not gone[j]]
@@ -1557,7 +1783,7 @@ def against(month: Month, promise: Promise, excluded: Excluded, *, with_refused:
     return [j for j in members if standing[j] in failing]
 
 
-def budget_rows(reading: Reading) -> List[Tree]:
+def budget_rows(reading: Reading) -> list[Tree]:
     """Return the budget of every promise that allows a share to be bad, and when it was used up."""
     rows = []
     for judged in reading.judged:
@@ -1571,7 +1797,10 @@ def budget_rows(reading: Reading) -> List[Tree]:
             kind, share, unit = "time", 1 - objective.target, SECOND_US
             counted, spent = Fraction(tally.whole * of), tally.lost * of
         elif objective.step_us is None:
-            kind, share = "requests", 1 - (objective.target if objective.kind == "availability" else objective.percentile / 100)
+            kind, share = (
+                "requests",
+                1 - (objective.target if objective.kind == "availability" else objective.percentile / 100),
+            )
         else:
             continue
         if not 0 < share < 1:
@@ -1587,7 +1816,11 @@ def budget_rows(reading: Reading) -> List[Tree]:
                 "remaining": plain(left / unit),
                 "remaining_ratio": float(left / allowed) if allowed else None,
                 "is_exhausted": spent > allowed,
-                "exhausted_at": exhausted_at(reading, judged) if kind == "requests" and spent > allowed else None,
+                "exhausted_at": exhausted_at(reading, judged)
+                if kind == "requests" and spent > allowed
+                else None,
+                "carried": carried_bad(reading, judged) if kind == "requests" else None,
+                "daily": burn_down(reading, judged) if kind == "requests" else None,
                 "part": judged.promise.shown_part,
                 "version_sha256": reading.version.sha256,
             }
@@ -1595,25 +1828,55 @@ def budget_rows(reading: Reading) -> List[Tree]:
     return rows
 
 
-def exhausted_at(reading: Reading, judged: Judged) -> Optional[str]:
+def exhausted_at(reading: Reading, judged: Judged) -> str | None:
     """Return when the request was received that was one too many; those carried over came first."""
-    carried, place = reading.carried[judged.promise.key], judged.allowed or 0
-    if carried is not None:
-        place -= carried.over + carried.unanswered + (carried.unknown if reading.version.unknown_is_bad else 0)
+    place = (judged.allowed or 0) - carried_bad(reading, judged)
     if place < 0:
         return written(reading.month.period[0])
     bad = against(reading.month, judged.promise, reading.excluded, with_refused=True)
     return written(reading.month.at[bad[place]]) if place < len(bad) else None
 
 
-def exclusion_rows(reading: Reading) -> List[Tree]:
+def carried_bad(reading: Reading, judged: Judged) -> int:
+    """Return how many bad requests earlier months handed on."""
+    carried = reading.carried[judged.promise.key]
+    if carried is None:
+        return 0
+    return carried.over + carried.unanswered + (carried.unknown if reading.version.unknown_is_bad else 0)
+
+
+def local_days(period: Span, zone: tzinfo) -> list[tuple[date, Span]]:
+    """Return the local days that a period touches, cut to it."""
+    days, day, start = [], local_day(period[0], zone), period[0]
+    while start < period[1]:
+        end = min(local_instant(day + DAY, 0, zone), period[1])
+        if start < end:
+            days.append((day, (start, end)))
+            start = end
+        day += DAY
+    return days
+
+
+def burn_down(reading: Reading, judged: Judged) -> list[Tree]:
+    """Return what a budget of requests spent on each local day of the month."""
+    month = reading.month
+    bad = [month.at[j] for j in against(month, judged.promise, reading.excluded, with_refused=True)]
+    return [
+        {"date": day.isoformat(), "spent": bisect.bisect_left(bad, end) - bisect.bisect_left(bad, start)}
+        for day, (start, end) in local_days(month.period, reading.version.zone)
+    ]
+
+
+def exclusion_rows(reading: Reading) -> list[Tree]:
     """Return every exclusion that touches the month, and what would be otherwise with it or without it."""
     claims, plan = reading.claims, reading.plan
     cold = {claim.id for claim in claims if claim.clause == "cold_start"}
     rows = []
     for claim in claims:
         effect = None
-        if claim.is_granted:  # without it; cold starts stand and fall together, but each leaves out its own requests
+        if (
+            claim.is_granted
+        ):  # without it; cold starts stand and fall together, but each leaves out its own requests
             apart = {claim.id}
             together = cold if claim.clause == "cold_start" else apart
             other = reading.planned(lambda each, gone=together: each.is_granted and each.id not in gone)  # type: ignore[misc]
@@ -1689,7 +1952,7 @@ def claim_row(claim: Claim, plan: Plan) -> Tree:
     }
 
 
-def degradation_rows(whole: Whole, entries: Sequence[Tree]) -> List[Tree]:
+def degradation_rows(whole: Whole, entries: Sequence[Tree]) -> list[Tree]:
     """Return the degradations of the contract's tenants that touch the month, with the requests in them by mode."""
     levels = whole.latest.clauses.get("quality", {}).get("levels", [])
     rows = []
@@ -1697,16 +1960,33 @@ def degradation_rows(whole: Whole, entries: Sequence[Tree]) -> List[Tree]:
         start = instant(said["starts_at"])
         end = instant_or_none(said["ends_at"]) or max(start, whole.elapsed[1])
         for time_ in clipped([(start, end)], whole.elapsed):
-            modes: Dict[str, int] = defaultdict(int)
+            modes: dict[str, int] = defaultdict(int)
             for each in whole.readings:
                 for j, at in enumerate(each.month.at):
-                    if time_[0] <= at < time_[1] and (not said["tenants"] or each.month.rows["tenant"][j] in said["tenants"]):
+                    if time_[0] <= at < time_[1] and (
+                        not said["tenants"] or each.month.rows["tenant"][j] in said["tenants"]
+                    ):
                         modes[each.month.rows["inference_mode"][j]] += 1
-            level = next((each["name"] for each in levels if said["mode"] and said["mode"] in each["modes"]), None)
+            level = next(
+                (each["name"] for each in levels if said["mode"] and said["mode"] in each["modes"]), None
+            )
             row = {name: said[name] or None for name in ("mode", "kind", "engine", "evidence")}
             row.update({name: said[name] for name in ("id", "reason", "author", "origin", "tenants")})
-            row.update({"level": said["level"] or level, "from": said["starts_at"], "to": said["ends_at"], "recorded_at": said["stored_at"]})
-            row.update({"seconds": seconds(length([time_])), "requests": sum(modes.values()), "requests_by_mode": dict(modes)})
+            row.update(
+                {
+                    "level": said["level"] or level,
+                    "from": said["starts_at"],
+                    "to": said["ends_at"],
+                    "recorded_at": said["stored_at"],
+                }
+            )
+            row.update(
+                {
+                    "seconds": seconds(length([time_])),
+                    "requests": sum(modes.values()),
+                    "requests_by_mode": dict(modes),
+                }
+            )
             rows.append(row)
     return rows
 
@@ -1714,7 +1994,7 @@ def degradation_rows(whole: Whole, entries: Sequence[Tree]) -> List[Tree]:
 # ---------------------------------------------------------------- 11. incidents
 
 LEAST_BAD, GOOD_MINUTES, SILENT_MINUTES, UNMEASURED_MINUTES, MOST_LOOKED_INTO = 5, 5, 60, 360, 10
-Minute = Tuple[int, int, int, Fraction]  # start, counted, bad, the share that may be bad
+Minute = tuple[int, int, int, Fraction]  # start, counted, bad, the share that may be bad
 
 
 def is_bad_minute(minute: Minute) -> bool:
@@ -1722,9 +2002,9 @@ def is_bad_minute(minute: Minute) -> bool:
     return minute[2] > minute[3] * minute[1]
 
 
-def minutes_of(whole: Whole) -> Dict[str, List[Minute]]:
+def minutes_of(whole: Whole) -> dict[str, list[Minute]]:
     """Return what counted minute by minute for each promise about single requests; what is unknown or left out does not."""
-    found: Dict[str, Dict[int, Minute]] = defaultdict(dict)
+    found: dict[str, dict[int, Minute]] = defaultdict(dict)
     for reading in whole.readings:
         month, gone = reading.month, reading.month.left_out(reading.excluded)
         for number, objective in enumerate(reading.version.objectives):
@@ -1745,17 +2025,21 @@ def minutes_of(whole: Whole) -> Dict[str, List[Minute]]:
                 good = {j for j in month.members(promise) if not gone[j] and month.is_good(j)}
             if not bad:
                 continue
-            counts: Dict[int, List[int]] = defaultdict(lambda: [0, 0])
+            counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
             for j in good | bad:
                 counts[month.at[j] // MINUTE_US * MINUTE_US][j in bad] += 1
             minutes = found[objective.name]
             for start, (fine, wrong) in counts.items():
                 _, counted, before, other = minutes.get(start, (start, 0, 0, share))
                 minutes[start] = (start, counted + fine + wrong, before + wrong, min(share, other))
-    return {name: sorted(minutes.values()) for name, minutes in found.items() if any(map(is_bad_minute, minutes.values()))}
+    return {
+        name: sorted(minutes.values())
+        for name, minutes in found.items()
+        if any(map(is_bad_minute, minutes.values()))
+    }
 
 
-def incident_rows(whole: Whole, covered: Tree, told: Sequence[Tree], contract: str) -> List[Tree]:
+def incident_rows(whole: Whole, covered: Tree, told: Sequence[Tree], contract: str) -> list[Tree]:
     """Return the incidents: bad minutes that belong together, under the names that were told first."""
     read = [
         minute
@@ -1765,18 +2049,32 @@ def incident_rows(whole: Whole, covered: Tree, told: Sequence[Tree], contract: s
     found = []
     for objective, minutes in sorted(minutes_of(whole).items()):
         groups = grouped(minutes, read, whole.elapsed[1])
-        names = named_groups(contract, objective, [each for each, _ in groups], [each for each in told if each["objective"] == objective])
+        names = named_groups(
+            contract,
+            objective,
+            [each for each, _ in groups],
+            [each for each in told if each["objective"] == objective],
+        )
         found += [(objective, name, group, is_open) for (group, is_open), name in zip(groups, names)]
     found.sort(key=lambda each: (each[2][0][0], each[0], each[1]))
-    greatest = sorted(found, key=lambda each: (-sum(minute[2] for minute in each[2]), each[2][0][0], each[0]))[:MOST_LOOKED_INTO]
+    greatest = sorted(
+        found, key=lambda each: (-sum(minute[2] for minute in each[2]), each[2][0][0], each[0])
+    )[:MOST_LOOKED_INTO]
     looked_into = {name for _, name, _, _ in greatest}
     rows = []
     for objective, name, group, is_open in found:
         start, end = group[0][0], group[-1][0] + MINUTE_US
         bad = [minute for minute in group if is_bad_minute(minute)]
         worst = max(bad, key=lambda each: (Fraction(each[2], each[1]), each[2], -each[0]))
-        tenants, value, unanswered = hits(whole, objective, (start, end)) if name in looked_into else (None, None, None)
-        clocks = [each.clock for reading in whole.readings for each in reading.version.objectives if each.name == objective and each.kind == "latency"]
+        tenants, value, unanswered = (
+            hits(whole, objective, (start, end)) if name in looked_into else (None, None, None)
+        )
+        clocks = [
+            each.clock
+            for reading in whole.readings
+            for each in reading.version.objectives
+            if each.name == objective and each.kind == "latency"
+        ]
         rows.append(
             {
                 "id": name,
@@ -1799,7 +2097,7 @@ def incident_rows(whole: Whole, covered: Tree, told: Sequence[Tree], contract: s
     return rows
 
 
-def grouped(minutes: Sequence[Minute], read: Sequence[int], known_to: int) -> List[Tuple[List[Minute], bool]]:
+def grouped(minutes: Sequence[Minute], read: Sequence[int], known_to: int) -> list[tuple[list[Minute], bool]]:
     """Return the groups of bad minutes in which enough went wrong, and whether each would go on with another bad one.
 
     Two bad minutes belong together unless enough good ones, or too many silent or unmeasured ones, lie between.
@@ -1813,7 +2111,9 @@ def grouped(minutes: Sequence[Minute], read: Sequence[int], known_to: int) -> Li
         silent = bisect.bisect_left(read, until) - bisect.bisect_right(read, start)
         silent -= sum(minute[0] in is_read and minute[0] < until for minute in minutes[earlier + 1 : later])
         between = max((until - start) // MINUTE_US - 1, 0)
-        return good < GOOD_MINUTES and silent <= SILENT_MINUTES and between - good - silent <= UNMEASURED_MINUTES
+        return (
+            good < GOOD_MINUTES and silent <= SILENT_MINUTES and between - good - silent <= UNMEASURED_MINUTES
+        )
 
     parts = [[bad[0]]]
     for earlier, later in zip(bad, bad[1:]):
@@ -1823,21 +2123,39 @@ def grouped(minutes: Sequence[Minute], read: Sequence[int], known_to: int) -> Li
             parts.append([later])
     goes_on = linked(bad[-1], len(minutes), known_to // MINUTE_US * MINUTE_US)
     groups = [(list(minutes[part[0] : part[-1] + 1]), goes_on and part is parts[-1]) for part in parts]
-    return [each for each in groups if sum(minute[2] for minute in each[0] if is_bad_minute(minute)) >= LEAST_BAD]
+    return [
+        each for each in groups if sum(minute[2] for minute in each[0] if is_bad_minute(minute)) >= LEAST_BAD
+    ]
 
 
-def named_groups(contract: str, objective: str, groups: Sequence[List[Minute]], told: Sequence[Tree]) -> List[str]:
+def named_groups(
+    contract: str, objective: str, groups: Sequence[list[Minute]], told: Sequence[Tree]
+) -> list[str]:
     """Return each group's name: the one told first of an incident with a minute in common, else that of its first bad minute."""
-    known = sorted(told, key=lambda each: (each["state"] == "withdrawn", instant(each["first_told_at"]), instant(each["from"]), each["id"]))
-    taken: Set[str] = set()
+    known = sorted(
+        told,
+        key=lambda each: (
+            each["state"] == "withdrawn",
+            instant(each["first_told_at"]),
+            instant(each["from"]),
+            each["id"],
+        ),
+    )
+    taken: set[str] = set()
     names = []
     for group in groups:
         start, end = group[0][0], group[-1][0] + MINUTE_US
-        same = [each["id"] for each in known if each["id"] not in taken and instant(each["from"]) < end and start < instant(each["to"])]
+        same = [
+            each["id"]
+            for each in known
+            if each["id"] not in taken and instant(each["from"]) < end and start < instant(each["to"])
+        ]
         others = taken | {each["id"] for each in known}
         fresh = [incident_name(contract, objective, minute[0]) for minute in group]
         fresh.append(incident_name(contract, f"{objective}\n{len(others)}", start))
-        names.append(same[0] if same else next((name for name in fresh[:-1] if name not in others), fresh[-1]))
+        names.append(
+            same[0] if same else next((name for name in fresh[:-1] if name not in others), fresh[-1])
+        )
         taken.add(names[-1])
     return names
 
@@ -1847,14 +2165,16 @@ def incident_name(contract: str, objective: str, minute: int) -> str:
     return "inc-" + hashlib.sha256(f"{contract}\n{objective}\n{written(minute)}".encode()).hexdigest()[:16]
 
 
-def hits(whole: Whole, name: str, time_: Span) -> Tuple[List[str], Optional[int], int]:
+def hits(whole: Whole, name: str, time_: Span) -> tuple[list[str], int | None, int]:
     """Return whose requests were bad in a time, the longest on the clock (µs), and how many had no value."""
-    tenants: Set[str] = set()
-    longest: List[int] = []
+    tenants: set[str] = set()
+    longest: list[int] = []
     unanswered = 0
     for reading in whole.readings:
         month = reading.month
-        chosen = [(number, each) for number, each in enumerate(reading.version.objectives) if each.name == name]
+        chosen = [
+            (number, each) for number, each in enumerate(reading.version.objectives) if each.name == name
+        ]
         for number, objective in chosen[:1]:
             standing = month.standing(objective) if objective.kind == "latency" else []
             for j in against(month, Promise(number, objective, None), reading.excluded, with_refused=False):
@@ -1876,7 +2196,11 @@ class Money:
 
     def __init__(self, prices: Tree) -> None:
         """Read it from a price version."""
-        self.code, self.digits, self.rule = prices["currency"]["code"], prices["currency"]["digits"], prices["rounding"]
+        self.code, self.digits, self.rule = (
+            prices["currency"]["code"],
+            prices["currency"]["digits"],
+            prices["rounding"],
+        )
 
     def units(self, amount: Fraction) -> int:
         """Return an amount in units of the last digit, rounded."""
@@ -1895,7 +2219,7 @@ class Money:
         units = self.units(amount)
         return str(Decimal((int(units < 0), tuple(map(int, str(abs(units)))), -self.digits)))
 
-    def apportioned(self, amounts: Sequence[Fraction], total: Optional[int] = None) -> List[Fraction]:
+    def apportioned(self, amounts: Sequence[Fraction], total: int | None = None) -> list[Fraction]:
         """Return amounts rounded so that they sum to the rounded total: by the largest remainder, the first of equals first."""
         scaled = [amount * 10**self.digits for amount in amounts]
         units = [math.floor(each) for each in scaled]
@@ -1906,29 +2230,34 @@ class Money:
         return [self.exact(each) for each in units]
 
 
-def ledger_faults(rows: Sequence[Tree], ends: Sequence[Sequence[Any]]) -> Tuple[List[Tree], List[str]]:
+def ledger_faults(rows: Sequence[Tree], ends: Sequence[Sequence[Any]]) -> tuple[list[Tree], list[str]]:
     """Return the entries that hold, in order, and a sentence for everything that is wrong with a chain.
 
     An entry's hash is the SHA-256 of the line fairclock.ledger/1, the line with the hash of the entry before, and its
     bytes. Where two entries continue the same one, that which was stored first holds.
     """
     problems = []
-    by_place: Dict[Tuple[str, int, str], List[Tree]] = defaultdict(list)
+    by_place: dict[tuple[str, int, str], list[Tree]] = defaultdict(list)
     for row in rows:
         where = f"ledger.jsonl: {row['tenant']}: entry {row['sequence']}"
         body = json.loads(row["body"])
-        if hashlib.sha256(f"fairclock.ledger/1\n{row['previous']}\n{row['body']}".encode()).hexdigest() != row["hash"]:
+        if (
+            hashlib.sha256(f"fairclock.ledger/1\n{row['previous']}\n{row['body']}".encode()).hexdigest()
+            != row["hash"]
+        ):
             problems.append(f"{where}: its bytes do not give its hash")
         if (row["tenant"], row["sequence"]) != (body["tenant"], body["sequence"]):
             problems.append(f"{where}: its line says otherwise than its bytes")
         charges = [charge for item in body["items"] for charge in item["charges"]]
         posted = sum((Fraction(amount) for _, amount in body["postings"]), ZERO)
-        owed = sum((Fraction(amount) for account, amount in body["postings"] if account == "receivable"), ZERO)
+        owed = sum(
+            (Fraction(amount) for account, amount in body["postings"] if account == "receivable"), ZERO
+        )
         if posted or owed != sum((Fraction(each["amount"]) for each in charges), ZERO):
             problems.append(f"{where}: its postings do not balance, or are not its charges")
         by_place[row["tenant"], row["sequence"], row["previous"]].append({**row, "body": body})
-    held: List[Tree] = []
-    heads: Dict[str, Tuple[int, str]] = {}
+    held: list[Tree] = []
+    heads: dict[str, tuple[int, str]] = {}
     for tenant in sorted({row["tenant"] for row in rows}):
         place = (tenant, 1, "0" * 64)
         while place in by_place:
@@ -1938,10 +2267,14 @@ def ledger_faults(rows: Sequence[Tree], ends: Sequence[Sequence[Any]]) -> Tuple[
             place = (tenant, first["sequence"] + 1, first["hash"])
         longest = max(row["sequence"] for row in rows if row["tenant"] == tenant)
         if heads.get(tenant, (0, ""))[0] != longest:
-            problems.append(f"ledger.jsonl: {tenant}: its chain breaks after entry {heads.get(tenant, (0, ''))[0]} of {longest}")
+            problems.append(
+                f"ledger.jsonl: {tenant}: its chain breaks after entry {heads.get(tenant, (0, ''))[0]} of {longest}"
+            )
     for tenant, sequence, name in ends:
         if heads.get(tenant) != (sequence, name):
-            problems.append(f"ledger.jsonl: {tenant}: its chain does not end with entry {sequence}, as is noted")
+            problems.append(
+                f"ledger.jsonl: {tenant}: its chain does not end with entry {sequence}, as is noted"
+            )
     return held, problems
 
 
@@ -1953,7 +2286,7 @@ class Sums:
         self.requests = self.prompt_tokens = self.completion_tokens = self.gpu = 0
         self.amount = self.probes = self.invalid = self.retried = self.adjusted = ZERO
 
-    def add(self, usage: Optional[Tree], amount: Fraction) -> None:
+    def add(self, usage: Tree | None, amount: Fraction) -> None:
         """Add an item."""
         self.amount += amount
         if usage is None:
@@ -1963,7 +2296,13 @@ class Sums:
         self.prompt_tokens += usage["uncached_prompt_tokens"] + usage["cached_prompt_tokens"]
         self.completion_tokens += usage["completion_tokens"]
         self.gpu += usage["gpu_picoseconds"]
-        kinds = {"probe": "probes", "retried": "retried", "aborted": "invalid", "incomplete": "invalid", "refused": "invalid"}
+        kinds = {
+            "probe": "probes",
+            "retried": "retried",
+            "aborted": "invalid",
+            "incomplete": "invalid",
+            "refused": "invalid",
+        }
         name = kinds.get(usage["treatment"])
         if name is not None:
             setattr(self, name, getattr(self, name) + amount)
@@ -1983,7 +2322,9 @@ class Sums:
 class Charged:
     """What the ledger says of a contract's tenants and a span of time."""
 
-    def __init__(self, money: Money, entries: List[Tree], deducted: Dict[str, Fraction], taxes: Dict[str, Fraction]) -> None:
+    def __init__(
+        self, money: Money, entries: list[Tree], deducted: dict[str, Fraction], taxes: dict[str, Fraction]
+    ) -> None:
         """Take the entries in the contract's currency."""
         self.money, self.entries, self.deducted, self.taxes = money, entries, deducted, taxes
 
@@ -1995,22 +2336,28 @@ class Charged:
         """Return what is owed by an entry."""
         return sum((Fraction(each["amount"]) for item in entry["items"] for each in item["charges"]), ZERO)
 
-    def table(self, *by: str) -> List[Tuple[Tuple[str, ...], Sums]]:
+    def table(self, *by: str) -> list[tuple[tuple[str, ...], Sums]]:
         """Return the sums of the entries by what is asked, sorted by it."""
-        found: Dict[Tuple[str, ...], Sums] = defaultdict(Sums)
+        found: dict[tuple[str, ...], Sums] = defaultdict(Sums)
         for entry in self.entries:
             for item in entry["items"]:
                 usage = item["usage"]
-                values = {"tenant": entry["tenant"], "treatment": entry["subject"], **(usage or {}), **({"tenant": entry["tenant"]})}
+                values = {"treatment": entry["subject"], **(usage or {}), "tenant": entry["tenant"]}
                 key = tuple(str(values.get(name, "")) for name in by)
                 found[key].add(usage, sum((Fraction(each["amount"]) for each in item["charges"]), ZERO))
         return [(key, sums) for key, sums in sorted(found.items()) if sums.is_something]
 
 
-def charged_in(held: Sequence[Tree], prices: Dict[str, Tree], tenants: Set[str], span: Span, label: str) -> Optional[Charged]:
+def charged_in(
+    held: Sequence[Tree], prices: dict[str, Tree], tenants: set[str], span: Span, label: str
+) -> Charged | None:
     """Return what was charged for a span of time; None where nothing was rated."""
     bodies = [row["body"] for row in held if row["tenant"] in tenants]
-    rated = [each for each in bodies if each["kind"] not in ("credit", "close") and span[0] <= instant(each["from"]) < span[1]]
+    rated = [
+        each
+        for each in bodies
+        if each["kind"] not in ("credit", "close") and span[0] <= instant(each["from"]) < span[1]
+    ]
     used = [each for each in rated if each["price_version"].rpartition(",")[2] in prices]
     if not used:
         return None
@@ -2019,21 +2366,23 @@ def charged_in(held: Sequence[Tree], prices: Dict[str, Tree], tenants: Set[str],
     charged = Charged(money, [each for each in rated if each["currency"] == money.code], {}, taxes)
     for each in bodies:
         if each["kind"] == "credit" and each["period"] == label and each["currency"] == money.code:
-            charged.deducted[each["tenant"]] = charged.deducted.get(each["tenant"], ZERO) - charged.amount(each)
+            charged.deducted[each["tenant"]] = charged.deducted.get(each["tenant"], ZERO) - charged.amount(
+                each
+            )
     return charged
 
 
-def fixed(value: Optional[Fraction], places: int = 6) -> Optional[str]:
+def fixed(value: Fraction | None, places: int = 6) -> str | None:
     """Write an amount with a number of decimals, half to even; None stays None."""
     return None if value is None else f"{Decimal(round(value * 10**places)).scaleb(-places):f}"
 
 
-def per(amount: Fraction, count: int) -> Optional[Fraction]:
+def per(amount: Fraction, count: int) -> Fraction | None:
     """Return what 1,000 cost; None where there were none."""
     return amount * 1000 / count if count else None
 
 
-def cost_section(charged: Optional[Charged]) -> Optional[Tree]:
+def cost_section(charged: Charged | None) -> Tree | None:
     """Return what was charged, by model, length class, mode and treatment; the lines sum to the net amount."""
     if charged is None:
         return None
@@ -2064,11 +2413,13 @@ def cost_section(charged: Optional[Charged]) -> Optional[Tree]:
             "per_1000": fixed(per(whole.amount, whole.tokens)),
             "per_unit": fixed(whole.tokens / whole.amount if whole.amount > 0 else None, 0),
         },
-        "of_it": None if whole is None else {name: fixed(getattr(whole, name)) for name in ("probes", "invalid", "retried", "adjusted")},
+        "of_it": None
+        if whole is None
+        else {name: fixed(getattr(whole, name)) for name in ("probes", "invalid", "retried", "adjusted")},
     }
 
 
-def amounts_section(charged: Optional[Charged], credits_: Sequence[Tree]) -> Optional[Tree]:
+def amounts_section(charged: Charged | None, credits_: Sequence[Tree]) -> Tree | None:
     """Return net, tax and gross, and what credits come to by their state."""
     if charged is None:
         return None
@@ -2081,7 +2432,9 @@ def amounts_section(charged: Optional[Charged], credits_: Sequence[Tree]) -> Opt
     tax = sum((money.exact(money.units(part * rate)) for part, rate in zip(nets, rates)), ZERO)
 
     def credited(*states: str) -> str:
-        return money.text(sum((Fraction(each["amount"]) for each in credits_ if each["state"] in states), ZERO))
+        return money.text(
+            sum((Fraction(each["amount"]) for each in credits_ if each["state"] in states), ZERO)
+        )
 
     return {
         "currency": money.code,
@@ -2097,7 +2450,7 @@ def amounts_section(charged: Optional[Charged], credits_: Sequence[Tree]) -> Opt
 LENGTHS = (("short", 0, 511), ("medium", 512, 2048), ("long", 2049, 16000), ("long_context", 16001, None))
 
 
-def cost_rows(reading: Reading, charged: Optional[Charged]) -> Dict[int, Tree]:
+def cost_rows(reading: Reading, charged: Charged | None) -> dict[int, Tree]:
     """Return the verdicts on promises about cost; those that the ledger cannot tell are left out.
 
     All that was charged for the calls that a promise looks at is divided by those that were answered.
@@ -2105,11 +2458,16 @@ def cost_rows(reading: Reading, charged: Optional[Charged]) -> Dict[int, Tree]:
     rows = {}
     for number, objective in enumerate(reading.version.objectives):
         said, where = objective.said, objective.where
-        if objective.kind != "cost" or charged is None or said["currency"] != charged.money.code or objective.during is not None:
+        if (
+            objective.kind != "cost"
+            or charged is None
+            or said["currency"] != charged.money.code
+            or objective.during is not None
+        ):
             continue
         if {"routes", "regions", "completion_tokens", "stream"} & set(where):
             continue  # finer than the ledger
-        classes: Optional[Set[str]] = {"", *(name for name, _, _ in LENGTHS)}
+        classes: set[str] | None = {"", *(name for name, _, _ in LENGTHS)}
         if "prompt_tokens" in where:
             low, high = token_range(where["prompt_tokens"])
             classes = set()
@@ -2121,15 +2479,25 @@ def cost_rows(reading: Reading, charged: Optional[Charged]) -> Dict[int, Tree]:
                     break
         if classes is None:
             continue
-        meant = [each for each in charged.table("model", "length_class", "inference_mode", "treatment") if is_meant(reading.version, where, classes, *each)]
+        meant = [
+            each
+            for each in charged.table("model", "length_class", "inference_mode", "treatment")
+            if is_meant(reading.version, where, classes, *each)
+        ]
         answered = [sums for key, sums in meant if key[3] == "completed"]
         requests, tokens = sum(each.requests for each in answered), sum(each.tokens for each in answered)
         amount = sum((sums.amount for _, sums in meant), ZERO)
-        units = {"call": Fraction(requests), "thousand_tokens": Fraction(tokens, 1000), "million_tokens": Fraction(tokens, 10**6)}[said["per"]]
+        units = {
+            "call": Fraction(requests),
+            "thousand_tokens": Fraction(tokens, 1000),
+            "million_tokens": Fraction(tokens, 10**6),
+        }[said["per"]]
         insufficient = reading.version.clauses["insufficient"]
         found = Judged(Promise(number, objective, None), Tally())
         kept = amount <= Fraction(said["at_most"]) * units
-        found.verdict, found.reason = by_volume(requests, insufficient["below"], insufficient["verdict"], kept=kept)
+        found.verdict, found.reason = by_volume(
+            requests, insufficient["below"], insufficient["verdict"], kept=kept
+        )
         under_floor(found, reading.month, needs_engine=False)
         rows[number] = {
             **NO_COST,
@@ -2145,15 +2513,21 @@ def cost_rows(reading: Reading, charged: Optional[Charged]) -> Dict[int, Tree]:
     return rows
 
 
-def is_meant(version: Version, where: Tree, classes: Set[str], key: Tuple[str, ...], sums: Sums) -> bool:
+def is_meant(version: Version, where: Tree, classes: set[str], key: tuple[str, ...], sums: Sums) -> bool:
     """Tell whether a line of the ledger is about calls that a promise looks at."""
     model, length_class, mode, treatment = key
     scope = version.clauses["scope"]["models"]
     if treatment == "probe":
         return False
-    if not model and not length_class and not mode and not sums.requests:  # for no call in particular: a minimum, a tier
+    if (
+        not model and not length_class and not mode and not sums.requests
+    ):  # for no call in particular: a minimum, a tier
         return not where and not scope
-    if (scope and model and model not in scope) or model not in where.get("models", [model]) or mode not in where.get("inference_mode", [mode]):
+    if (
+        (scope and model and model not in scope)
+        or model not in where.get("models", [model])
+        or mode not in where.get("inference_mode", [mode])
+    ):
         return False
     return length_class in classes
 
@@ -2169,8 +2543,10 @@ class Due:
         self.objective, self.part, self.tier, self.basis = objective, part, tier, basis
         self.exact = basis.amount * rate
         positive = sum((each for each in basis.by_tenant.values() if each > 0), ZERO)
-        self.shares = {tenant: self.exact * each / positive for tenant, each in basis.by_tenant.items() if each > 0}
-        self.left_out: List[str] = []
+        self.shares = {
+            tenant: self.exact * each / positive for tenant, each in basis.by_tenant.items() if each > 0
+        }
+        self.left_out: list[str] = []
 
     def scale(self, factor: Fraction) -> None:
         """Make it larger or smaller."""
@@ -2181,34 +2557,44 @@ class Due:
 class Basis:
     """What a credit is a share of, by tenant."""
 
-    def __init__(self, by_tenant: Dict[str, Fraction], fees_of: Sequence[str], net_of: Sequence[str], model: Optional[str]) -> None:
+    def __init__(
+        self,
+        by_tenant: dict[str, Fraction],
+        fees_of: Sequence[str],
+        net_of: Sequence[str],
+        model: str | None,
+    ) -> None:
         """Take it."""
         self.by_tenant, self.fees_of, self.net_of, self.model = by_tenant, list(fees_of), list(net_of), model
         self.amount = max(ZERO, sum(by_tenant.values(), ZERO))
 
 
-def basis_of(version: Version, charged: Charged, model: Optional[str], modes: Optional[Set[str]] = None) -> Basis:
+def basis_of(version: Version, charged: Charged, model: str | None, modes: set[str] | None = None) -> Basis:
     """Return the fees that a credit for a model (None: the contract's) is a share of."""
     clause = version.clauses["credits"].get("base") or {}
     fees_of, net_of = clause.get("fees_of") or ["service"], clause.get("net_of", [])
     wanted: Sequence[str] = ()
     if "service" not in fees_of and "model" in fees_of:
         wanted = [model] if model is not None else version.clauses["scope"]["models"]
-    by_tenant: Dict[str, Fraction] = defaultdict(lambda: ZERO)
+    by_tenant: dict[str, Fraction] = defaultdict(lambda: ZERO)
     for (tenant, of_model, mode), sums in charged.table("tenant", "model", "inference_mode"):
         if (not wanted or of_model in wanted) and (modes is None or mode in modes):
             by_tenant[tenant] += sums.amount
     if "tax" not in net_of:
         net = sum((charged.amount(each) for each in charged.entries), ZERO)
         tax = sum((charged.amount(each) * charged.tax(each) for each in charged.entries), ZERO)
-        by_tenant.update({tenant: amount * (1 + (tax / net if net else ZERO)) for tenant, amount in by_tenant.items()})
+        by_tenant.update(
+            {tenant: amount * (1 + (tax / net if net else ZERO)) for tenant, amount in by_tenant.items()}
+        )
     if "earlier_credits" in net_of:
         for tenant, amount in charged.deducted.items():
             by_tenant[tenant] -= amount
     return Basis(dict(by_tenant), fees_of, net_of, model if wanted else None)
 
 
-def dues_of(reading: Reading, costs: Dict[int, Tree], charged: Optional[Charged]) -> List[Tuple[Due, Fraction, Dict[str, Fraction]]]:
+def dues_of(
+    reading: Reading, costs: dict[int, Tree], charged: Charged | None
+) -> list[tuple[Due, Fraction, dict[str, Fraction]]]:
     """Return the credits of a version's month, each with its amount and its shares as they are paid."""
     version = reading.version
     clause = version.clauses.get("credits")
@@ -2219,7 +2605,9 @@ def dues_of(reading: Reading, costs: Dict[int, Tree], charged: Optional[Charged]
         if "credit" in level:
             rate = percent(level["credit"])
             basis = basis_of(version, charged, None, set(level["modes"]))
-            dues.append(Due(f"quality:{level['name']}", "", f"{level['name']} {percent_text(rate)}", rate, basis))
+            dues.append(
+                Due(f"quality:{level['name']}", "", f"{level['name']} {percent_text(rate)}", rate, basis)
+            )
     dues += failure_dues(reading, charged, clause)
     dues = [each for each in dues if each.exact > 0]
     whole = basis_of(version, charged, None).amount
@@ -2241,11 +2629,11 @@ def dues_of(reading: Reading, costs: Dict[int, Tree], charged: Optional[Charged]
     return found
 
 
-def tier_dues(reading: Reading, costs: Dict[int, Tree], charged: Charged, clause: Tree) -> List[Due]:
+def tier_dues(reading: Reading, costs: dict[int, Tree], charged: Charged, clause: Tree) -> list[Due]:
     """Return the credits by tiers; of what has one cause the highest stays, where the contract says so."""
     version = reading.version
     causes = causes_of(reading) if clause.get("same_cause") == "highest_only" else {}
-    outcomes: List[Tuple[str, str, Optional[Fraction], Optional[Fraction], str, Optional[str], Any]] = []
+    outcomes: list[tuple[str, str, Fraction | None, Fraction | None, str, str | None, Any]] = []
     for judged in reading.judged:
         objective, part = judged.promise.objective, judged.promise.part or {}
         is_ratio = objective.kind == "availability"
@@ -2256,8 +2644,11 @@ def tier_dues(reading: Reading, costs: Dict[int, Tree], charged: Charged, clause
                 part.get("model"), causes.get(judged.promise.key),
             )
         )  # fmt: skip
-    outcomes += [(version.objectives[number].name, row["verdict"], None, None, "", None, None) for number, row in costs.items()]
-    groups: Dict[Any, List[Due]] = {}
+    outcomes += [
+        (version.objectives[number].name, row["verdict"], None, None, "", None, None)
+        for number, row in costs.items()
+    ]
+    groups: dict[Any, list[Due]] = {}
     for number, (name, verdict, reached, target, words, model, cause) in enumerate(outcomes):
         tiers = []
         for tier in clause.get("tiers", []):
@@ -2269,12 +2660,16 @@ def tier_dues(reading: Reading, costs: Dict[int, Tree], charged: Charged, clause
                 is_reached = by_ratio or (verdict == "violated" and target is not None and below >= target)
             if tier["objective"] == name and is_reached:
                 condition = "violated" if below is None else f"below {percent_text(below)}"
-                tiers.append((percent(tier["credit"]), f"{condition}: {percent_text(percent(tier['credit']))}"))
+                tiers.append(
+                    (percent(tier["credit"]), f"{condition}: {percent_text(percent(tier['credit']))}")
+                )
         tiers.sort(key=lambda each: each[0])
         paid = tiers if clause.get("tier") == "sum" else tiers[-1:]
         if paid:
             rate = sum((credit for credit, _ in paid), ZERO)
-            due = Due(name, words, " + ".join(text for _, text in paid), rate, basis_of(version, charged, model))
+            due = Due(
+                name, words, " + ".join(text for _, text in paid), rate, basis_of(version, charged, model)
+            )
             groups.setdefault((cause, words) if cause is not None else number, []).append(due)
     kept = []
     for dues in groups.values():
@@ -2284,7 +2679,7 @@ def tier_dues(reading: Reading, costs: Dict[int, Tree], charged: Charged, clause
     return kept
 
 
-def causes_of(reading: Reading) -> Dict[Any, Any]:
+def causes_of(reading: Reading) -> dict[Any, Any]:
     """Return a name for the cause of each broken promise: the same requests broke those that share one.
 
     Two share it where one would have been kept without the requests that count against both; availabilities by time share
@@ -2303,7 +2698,10 @@ def causes_of(reading: Reading) -> Dict[Any, Any]:
         if one.promise.part != other.promise.part:
             continue
         if one.unit == other.unit == "requests":
-            sets = [set(against(reading.month, each.promise, reading.excluded, with_refused=False)) for each in (one, other)]
+            sets = [
+                set(against(reading.month, each.promise, reading.excluded, with_refused=False))
+                for each in (one, other)
+            ]
             both = len(sets[0] & sets[1])
             is_shared = both > 0 and (kept_without(one, both) or kept_without(other, both))
         else:
@@ -2314,7 +2712,7 @@ def causes_of(reading: Reading) -> Dict[Any, Any]:
     return leader
 
 
-def failure_dues(reading: Reading, charged: Charged, clause: Tree) -> List[Due]:
+def failure_dues(reading: Reading, charged: Charged, clause: Tree) -> list[Due]:
     """Return the compensation for single requests: so many times what the tenant's answered calls of the model cost on average."""
     said = clause.get("per_failure")
     if said is None:
@@ -2327,7 +2725,7 @@ def failure_dues(reading: Reading, charged: Charged, clause: Tree) -> List[Due]:
     for (tenant, model, treatment), sums in charged.table("tenant", "model", "treatment"):
         if treatment == "completed" and sums.requests:
             prices[tenant, model] = sums.amount / sums.requests
-    by_tenant: Dict[str, Fraction] = defaultdict(lambda: ZERO)
+    by_tenant: dict[str, Fraction] = defaultdict(lambda: ZERO)
     for (tenant, model), count in sorted(counts.items()):
         highest = max((price for (whose, _), price in prices.items() if whose == tenant), default=ZERO)
         by_tenant[tenant] += count * prices.get((tenant, model), highest)
@@ -2336,7 +2734,9 @@ def failure_dues(reading: Reading, charged: Charged, clause: Tree) -> List[Due]:
     return [Due("per_failure", "", tier, Fraction(said["times_charge"]), basis)]
 
 
-def credit_rows(whole: Whole, label: str, computed: Sequence[Tuple[Reading, Charged, Any]], entries: Sequence[Tree]) -> List[Tree]:
+def credit_rows(
+    whole: Whole, label: str, computed: Sequence[tuple[Reading, Charged, Any]], entries: Sequence[Tree]
+) -> list[Tree]:
     """Return every credit as it was computed now, with what was said of it."""
     fresh = {}
     for reading, charged, (due, amount, shares_) in computed:
@@ -2351,7 +2751,11 @@ def credit_rows(whole: Whole, label: str, computed: Sequence[Tuple[Reading, Char
         revision = None
         if known is not None and (answer is not None or entry is None):
             revision = shown["revision"]
-        elif known is not None and entry is not None and (known["amount"], known["shares"]) == (entry["amount"], entry["shares"]):
+        elif (
+            known is not None
+            and entry is not None
+            and (known["amount"], known["shares"]) == (entry["amount"], entry["shares"])
+        ):
             revision = known["revision"]
         decide_by = instant_or_none(shown["decide_by"])
         rows.append(
@@ -2375,16 +2779,19 @@ def credit_rows(whole: Whole, label: str, computed: Sequence[Tuple[Reading, Char
                     "closes_at": shown["closes_at"],
                     "last_day": shown["facts"]["last_day"],
                     "decide_by": shown["decide_by"],
-                    "overdue": state == "claimed" and known is not None and decide_by is not None and whole.as_of >= decide_by,
+                    "overdue": state == "claimed"
+                    and known is not None
+                    and decide_by is not None
+                    and whole.as_of >= decide_by,
                 },
             }
         )
     return sorted(rows, key=lambda each: (str(each["objective"]), str(each["part"]), each["id"]))
 
 
-def standing_credits(entries: Sequence[Tree]) -> Dict[str, Tuple[Tree, Optional[Tree]]]:
+def standing_credits(entries: Sequence[Tree]) -> dict[str, tuple[Tree, Tree | None]]:
     """Return, by id, what a credit was last computed as and the last answer; of two with one sequence the first stored holds."""
-    by_id: Dict[str, Dict[int, Tree]] = defaultdict(dict)
+    by_id: dict[str, dict[int, Tree]] = defaultdict(dict)
     for entry in sorted(entries, key=lambda each: (each["sequence"], instant(each["stored_at"]))):
         by_id[entry["id"]].setdefault(entry["sequence"], entry)
     found = {}
@@ -2403,13 +2810,19 @@ def credit_state(credit: Tree, now: int) -> str:
     return "expired" if closes_at is not None and now >= closes_at else "claimable"
 
 
-def computed_credit(version: Version, label: str, charged: Charged, due: Due, amount: Fraction, paid: Dict[str, Fraction]) -> Tree:
+def computed_credit(
+    version: Version, label: str, charged: Charged, due: Due, amount: Fraction, paid: dict[str, Fraction]
+) -> Tree:
     """Return a credit as it would be written down."""
     claim = version.clauses["credits"].get("claim")
     month_end = version.days_of(label)[1] - DAY
     opens, closes = month_end + DAY, None
     if claim is not None and "opens" in claim:
-        opens = day_after(version, month_end, claim["opens"]) or day_after(version, month_end, claim["opens"], known=False) or opens
+        opens = (
+            day_after(version, month_end, claim["opens"])
+            or day_after(version, month_end, claim["opens"], known=False)
+            or opens
+        )
     if claim is not None and "closes" in claim:
         closes = day_after(version, month_end, claim["closes"])
     since = "" if version.in_force is None else str(written(version.in_force[0]))
@@ -2440,7 +2853,7 @@ def computed_credit(version: Version, label: str, charged: Charged, due: Due, am
     }
 
 
-def day_after(version: Version, month_end: date, clause: str, *, known: bool = True) -> Optional[date]:
+def day_after(version: Version, month_end: date, clause: str, *, known: bool = True) -> date | None:
     """Return the day that a clause such as ``5 workdays after month end`` names; None where the year's holidays are not known."""
     number, unit = re.fullmatch(r"([0-9]+) (workday|day|week|month)s? after month end", clause).groups()  # type: ignore[union-attr]
     if unit in ("day", "week"):
@@ -2472,20 +2885,36 @@ NUMBERS = (
 TEXTS = ("tenant", "model", "route", "region", "outcome", "error_code", "inference_mode", "engine")
 
 
-def rows_sha256(whole: Whole) -> str:
-    """Return the hash over all requests: each a line, the lines of an hour sorted and hashed, the hours in order."""
-    hours: Dict[int, List[bytes]] = defaultdict(list)
+def hours_of(whole: Whole, window: Span | None = None) -> dict[str, tuple[int, str]]:
+    """Return how many requests each hour has, and their hash: each is a line, the lines are sorted."""
+    hours: dict[int, list[bytes]] = defaultdict(list)
     for reading in whole.readings:
         rows = reading.month.rows
         for j, at in enumerate(reading.month.at):
-            fields = [rows["id"][j], *("\\N" if rows[name][j] is None else str(rows[name][j]) for name in NUMBERS)]
-            fields += [rows[name][j].replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n") for name in TEXTS]
+            if window is not None and not window[0] <= at < window[1]:
+                continue
+            fields = [
+                rows["id"][j],
+                *("\\N" if rows[name][j] is None else str(rows[name][j]) for name in NUMBERS),
+            ]
+            fields += [
+                rows[name][j].replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+                for name in TEXTS
+            ]
             hours[at // HOUR_US].append("\t".join(fields).encode())
-    digest = hashlib.sha256()
-    for hour, lines in sorted(hours.items()):
-        start = (EPOCH + hour * HOUR_US * MICROSECOND).strftime("%Y-%m-%dT%H:%M:%SZ")
-        digest.update(f"{start}\t{len(lines)}\t{hashlib.sha256(chr(10).encode().join(sorted(lines))).hexdigest()}\n".encode())
-    return digest.hexdigest()
+    return {
+        (EPOCH + hour * HOUR_US * MICROSECOND).strftime("%Y-%m-%dT%H:%M:%SZ"): (
+            len(lines),
+            hashlib.sha256(b"\n".join(sorted(lines))).hexdigest(),
+        )
+        for hour, lines in sorted(hours.items())
+    }
+
+
+def rows_sha256(whole: Whole) -> str:
+    """Return the hash over all requests: of each hour's number and hash, in time order."""
+    text = "".join(f"{hour}\t{count}\t{sha256}\n" for hour, (count, sha256) in hours_of(whole).items())
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def figures_of(report: Tree) -> Tree:
@@ -2494,7 +2923,9 @@ def figures_of(report: Tree) -> Tree:
     for each in report["exclusions"]:
         time_ = each["cap"]["granted_seconds"] or 0
         if time_:
-            granted.setdefault(each["id"], {"clause": each["clause"], "granted_seconds": 0})["granted_seconds"] += time_
+            granted.setdefault(each["id"], {"clause": each["clause"], "granted_seconds": 0})[
+                "granted_seconds"
+            ] += time_
     cost, amounts, money = report["cost"], report["amounts"], {}
     if cost is not None:
         money = {
@@ -2503,15 +2934,36 @@ def figures_of(report: Tree) -> Tree:
             "cost.per_1000_tokens": (cost["tokens"] or {}).get("per_1000"),
         }
     if amounts is not None:
-        money.update({f"amounts.{name}": amounts[name] for name in ("net", "tax", "gross", "credits_granted", "credits_claimed")})
-    money.update({f"credit.{each['id']}": {name: each[name] for name in ("id", "objective", "amount")} for each in report["credits"]})
+        money.update(
+            {
+                f"amounts.{name}": amounts[name]
+                for name in ("net", "tax", "gross", "credits_granted", "credits_claimed")
+            }
+        )
+    money.update(
+        {
+            f"credit.{each['id']}": {name: each[name] for name in ("id", "objective", "amount")}
+            for each in report["credits"]
+        }
+    )
     return {
         "admitted": report["traffic"]["admitted"],
         "coverage": report["coverage"],
         "rows_sha256": report["evidence"]["rows_sha256"],
         "versions": report["contract"]["versions"],
         "objectives": [
-            {name: each[name] for name in ("name", "part", "n", "violations", "value", "verdict", "verdict_without_exclusions")}
+            {
+                name: each[name]
+                for name in (
+                    "name",
+                    "part",
+                    "n",
+                    "violations",
+                    "value",
+                    "verdict",
+                    "verdict_without_exclusions",
+                )
+            }
             for each in report["objectives"]
         ],
         "exclusions": granted,
@@ -2521,7 +2973,9 @@ def figures_of(report: Tree) -> Tree:
 
 def digest_of(figures: Tree) -> str:
     """Return the hash of figures."""
-    return hashlib.sha256(json.dumps(figures, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(figures, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    ).hexdigest()
 
 
 def revision_of(report: Tree, known: Sequence[Tree]) -> Tree:
@@ -2542,11 +2996,11 @@ def revision_of(report: Tree, known: Sequence[Tree]) -> Tree:
 def changes_between(old: Tree, new: Tree) -> Iterable[Tree]:
     """Yield what differs between two revisions, figure by figure."""
 
-    def change(what: str, before: Any, after: Any, objective: Optional[str] = None, part: Any = None) -> Tree:
+    def change(what: str, before: Any, after: Any, objective: str | None = None, part: Any = None) -> Tree:
         return {"objective": objective, "part": part, "what": what, "before": before, "after": after}
 
-    def keyed(rows: Sequence[Tree]) -> Dict[Tuple[str, str, int], Tree]:
-        found: Dict[Tuple[str, str, int], Tree] = {}
+    def keyed(rows: Sequence[Tree]) -> dict[tuple[str, str, int], Tree]:
+        found: dict[tuple[str, str, int], Tree] = {}
         for row in rows:
             name, part, number = row["name"], str(sorted((row["part"] or {}).items())), 0
             while (name, part, number) in found:
@@ -2568,7 +3022,10 @@ def changes_between(old: Tree, new: Tree) -> Iterable[Tree]:
             if values[0] != values[1]:
                 yield change(what, values[0], values[1], said["name"], said["part"])
     for id_ in sorted({*old["exclusions"], *new["exclusions"]}):
-        both = [None if each is None else {"id": id_, **each} for each in (old["exclusions"].get(id_), new["exclusions"].get(id_))]
+        both = [
+            None if each is None else {"id": id_, **each}
+            for each in (old["exclusions"].get(id_), new["exclusions"].get(id_))
+        ]
         if both[0] != both[1]:
             yield change("exclusion", *both)
     if "money" in old:
@@ -2580,13 +3037,19 @@ def changes_between(old: Tree, new: Tree) -> Iterable[Tree]:
                 yield change(name, one, other)
 
 
-def not_evaluated(readings: Sequence[Reading], costs: Sequence[Dict[int, Tree]], *, is_rated: bool) -> List[str]:
+def not_evaluated(
+    readings: Sequence[Reading], costs: Sequence[dict[int, Tree]], *, is_rated: bool
+) -> list[str]:
     """Return the paths of the clauses that no verdict rests on."""
-    found: List[str] = []
+    found: list[str] = []
     for reading, by_number in zip(readings, costs):
         clauses = reading.version.clauses
         paths = [] if clauses["retries"] == "all" else ["retries.with_backoff"]
-        paths += [f"objectives[{n}]" for n, each in enumerate(reading.version.objectives) if each.kind == "cost" and n not in by_number]
+        paths += [
+            f"objectives[{n}]"
+            for n, each in enumerate(reading.version.objectives)
+            if each.kind == "cost" and n not in by_number
+        ]
         if not is_rated:
             levels = clauses.get("quality", {}).get("levels", [])
             paths += [f"quality.levels[{n}].credit" for n, level in enumerate(levels) if "credit" in level]
@@ -2599,7 +3062,7 @@ def not_evaluated(readings: Sequence[Reading], costs: Sequence[Dict[int, Tree]],
 # ---------------------------------------------------------------- 15. all of it
 
 
-def recomputed(bundle: Bundle) -> Tuple[Tree, List[str]]:
+def recomputed(bundle: Bundle) -> tuple[Tree, list[str]]:
     """Return report.json as it follows from the bundle's other files, and a sentence for each of them that is wrong in itself."""
     manifest = bundle.json("manifest.json")
     label, as_of = manifest["month"], instant(manifest["as_of"])
@@ -2611,18 +3074,30 @@ def recomputed(bundle: Bundle) -> Tuple[Tree, List[str]]:
     versions = [Version(tree, calendar, as_of) for tree, calendar in zip(trees, calendars)]
     readings = [Reading(bundle, version, rows, label) for version in versions]
     whole = Whole(readings, as_of)
-    problems = [*contract_faults(bundle, trees), *calendar_faults(calendars, readings), *request_faults(readings)]
+    problems = [
+        *contract_faults(bundle, trees),
+        *calendar_faults(calendars, readings),
+        *request_faults(readings),
+    ]
 
     lines = bundle.lines("ledger.jsonl")
-    held, wrong = ledger_faults([each for each in lines if "ends" not in each], [end for each in lines for end in each.get("ends", ())])
+    held, wrong = ledger_faults(
+        [each for each in lines if "ends" not in each],
+        [end for each in lines for end in each.get("ends", ())],
+    )
     problems += wrong
     prices = {each["sha256"]: json.loads(each["body"]) for each in bundle.lines("prices.jsonl")}
     tenants = whole.latest.tenants
     charged = charged_in(held, prices, tenants, whole.period, label)
-    parts = [charged_in(held, prices, reading.version.tenants, reading.month.period, label) for reading in readings]
+    parts = [
+        charged_in(held, prices, reading.version.tenants, reading.month.period, label) for reading in readings
+    ]
     costs = [cost_rows(reading, part) for reading, part in zip(readings, parts)]
     computed = [
-        (reading, part, due) for reading, part, by_number in zip(readings, parts, costs) if part is not None for due in dues_of(reading, by_number, part)
+        (reading, part, due)
+        for reading, part, by_number in zip(readings, parts, costs)
+        if part is not None
+        for due in dues_of(reading, by_number, part)
     ]
     credits_ = credit_rows(whole, label, computed, bundle.lines("credits.jsonl"))
     covered = bundle.json("covered.json")
@@ -2638,11 +3113,15 @@ def recomputed(bundle: Bundle) -> Tuple[Tree, List[str]]:
         "latency": latency_section(whole),
         "percentile_curve": curve_section(whole),
         "breakdown": breakdown_section(whole),
-        "objectives": [row for reading, by_number in zip(readings, costs) for row in objective_rows(reading, by_number)],
+        "objectives": [
+            row for reading, by_number in zip(readings, costs) for row in objective_rows(reading, by_number)
+        ],
         "error_budgets": [row for reading in readings for row in budget_rows(reading)],
         "exclusions": [row for reading in readings for row in exclusion_rows(reading)],
         "degradations": degradation_rows(whole, bundle.lines("degradations.jsonl")),
-        "incidents": incident_rows(whole, covered, bundle.lines("incidents_told.jsonl"), whole.latest.clauses["id"]),
+        "incidents": incident_rows(
+            whole, covered, bundle.lines("incidents_told.jsonl"), whole.latest.clauses["id"]
+        ),
         "incident_rule": {
             "least_bad": LEAST_BAD,
             "good_minutes": GOOD_MINUTES,
@@ -2653,38 +3132,141 @@ def recomputed(bundle: Bundle) -> Tuple[Tree, List[str]]:
         "cost": cost_section(charged),
         "credits": credits_,
         "amounts": amounts_section(charged, credits_),
-        "evidence": {"rows": traffic["admitted"], "rows_sha256": rows_sha256(whole), "seals": len(bundle.lines("seals.jsonl"))},
+        "evidence": {
+            "rows": traffic["admitted"],
+            "rows_sha256": rows_sha256(whole),
+            "seals": len(bundle.lines("seals.jsonl")),
+        },
         "simulated": whole.count(lambda month, j: month.rows["simulated"][j] != 0) > 0,
         "daily": daily_section(whole),
         "unmeasured": {**unmeasured, "coverage_floor": float(percent(unmeasured["coverage_floor"]))},
         "not_evaluated": not_evaluated(readings, costs, is_rated=charged is not None),
     }
-    report.update(revision_of(report, bundle.lines("revisions.jsonl")))
+    report.update(status_of(bundle, report, whole.latest))
+    problems += [*issue_faults(bundle, report), *seal_faults(bundle, whole)]
     return report, problems
 
 
-def contract_faults(bundle: Bundle, trees: Sequence[Tree]) -> List[str]:
+def status_of(bundle: Bundle, report: Tree, version: Version) -> Tree:
+    """Return draft or final, which revision it is, and what changed: of an issued report, since the one issued before."""
+    revision = revision_of(report, bundle.lines("revisions.jsonl"))
+    if bundle.json("report.json").get("issue") is None:
+        return {"status": "draft", **revision}
+    chain = bundle.lines("issued.jsonl")
+    issued, before = chain[-1], chain[:-1]
+    same_month = [each for each in before if each["month"] == issued["month"]]
+    keys = version.clauses.get("signatures", {})
+    issue = {
+        "number": issued["number"],
+        "issued_at": issued["issued_at"],
+        "supersedes": same_month[-1]["number"] if same_month else None,
+        "previous": {name: before[-1][name] for name in ("number", "sha256")} if before else None,
+        "keys": {"provider": keys.get("provider_key"), "customer": keys.get("customer_key")},
+    }
+    if not same_month:
+        return {"status": "final", "issue": issue, **revision}
+    last = same_month[-1]
+    figures = json.loads(json.dumps(figures_of(bundle.json("previous_report.json"))))
+    return {
+        "status": "final",
+        "issue": issue,
+        "revision": max(revision["revision"], last["revision"] + 1),
+        "previous_revision": {"revision": last["revision"], "as_of": last["as_of"], "number": last["number"]},
+        "changes": list(changes_between(figures, figures_of(report))),
+    }
+
+
+def issue_faults(bundle: Bundle, report: Tree) -> list[str]:
+    """Return where the chain of issued reports breaks, or names other bytes than are here."""
+    problems, previous = [], "0" * 64
+    chain = bundle.lines("issued.jsonl")
+    for place, each in enumerate(chain, start=1):
+        if (each["sequence"], each["previous"]) != (place, previous):
+            problems.append(
+                f"issued.jsonl: {each['number']}: it does not continue the report issued before it"
+            )
+        previous = each["sha256"]
+    if report["status"] == "final":
+        held = {each["number"]: each["sha256"] for each in chain}
+        if chain[-1]["sha256"] != sha256_of(bundle.folder / "report.json"):
+            problems.append(
+                f"issued.jsonl: {chain[-1]['number']} was issued with other bytes than report.json has"
+            )
+        superseded = report["issue"]["supersedes"]
+        if superseded is not None and held[superseded] != sha256_of(bundle.folder / "previous_report.json"):
+            problems.append(
+                f"issued.jsonl: {superseded} was issued with other bytes than previous_report.json has"
+            )
+    return problems
+
+
+def seal_faults(bundle: Bundle, whole: Whole) -> list[str]:
+    """Return seals of days that are wrong in themselves. The newest of each day is held against the requests that are here.
+
+    Requests that came after a day was sealed are no fault of the bundle; NOTES says in which hours there are such.
+    """
+    problems, newest = [], {}
+    for path in (
+        sorted((bundle.folder / "day_seals").glob("*.json")) if (bundle.folder / "day_seals").is_dir() else ()
+    ):
+        seal = bundle.json(f"day_seals/{path.name}")
+        text = "".join(f"{each['hour']}\t{each['rows']}\t{each['rows_sha256']}\n" for each in seal["hours"])
+        if hashlib.sha256(text.encode()).hexdigest() != seal["hours_sha256"] or seal["rows"] != sum(
+            each["rows"] for each in seal["hours"]
+        ):
+            problems.append(f"day_seals/{path.name}: its hash is not that of its hours")
+        if seal["day"] not in newest or newest[seal["day"]]["revision"] < seal["revision"]:
+            newest[seal["day"]] = seal
+    for day, seal in sorted(newest.items()):
+        sealed = {each["hour"]: (each["rows"], each["rows_sha256"]) for each in seal["hours"]}
+        found = hours_of(whole, span_of(seal))
+        other = [hour for hour in sorted({*sealed, *found}) if sealed.get(hour) != found.get(hour)]
+        if other:
+            NOTES.append(
+                f"{day}: the newest seal of the day has other requests than are here, in the hours {', '.join(other)}"
+            )
+    return problems
+
+
+NOTES: list[str] = []
+"""What a reader should know and is no fault."""
+
+
+def contract_faults(bundle: Bundle, trees: Sequence[Tree]) -> list[str]:
     """Return where a version's hash is not that of its file."""
     return [
         f"{tree['file']}: it is not the file that the report names ({tree['version_sha256']})"
         for tree in trees
-        if not (bundle.folder / tree["file"]).is_file() or sha256_of(bundle.folder / tree["file"]) != tree["version_sha256"]
+        if not (bundle.folder / tree["file"]).is_file()
+        or sha256_of(bundle.folder / tree["file"]) != tree["version_sha256"]
     ]
 
 
-def calendar_faults(calendars: Sequence[Tree], readings: Sequence[Reading]) -> List[str]:
+def calendar_faults(calendars: Sequence[Tree], readings: Sequence[Reading]) -> list[str]:
     """Return where the calendar as it is written out is not what the contract's rules give."""
     problems = []
     for calendar, reading in zip(calendars, readings):
         for said in calendar["months"]:
             month = reading.months[said["month"]]
-            spans = {"whole": (month.whole, span_of(said["whole"])), "period": (month.period, span_of(said["period"]))}
-            spans.update({name: (reading.version.named(name, month.period), [span_of(each) for each in listed]) for name, listed in said["named"].items()})  # type: ignore[misc]
-            problems += [f"calendar.json: {said['month']}: {name} is not what the rules give" for name, (one, two) in spans.items() if one != two]
+            spans = {
+                "whole": (month.whole, span_of(said["whole"])),
+                "period": (month.period, span_of(said["period"])),
+            }
+            spans.update(
+                {
+                    name: (reading.version.named(name, month.period), [span_of(each) for each in listed])
+                    for name, listed in said["named"].items()
+                }
+            )  # type: ignore[misc]
+            problems += [
+                f"calendar.json: {said['month']}: {name} is not what the rules give"
+                for name, (one, two) in spans.items()
+                if one != two
+            ]
     return problems
 
 
-def request_faults(readings: Sequence[Reading]) -> List[str]:
+def request_faults(readings: Sequence[Reading]) -> list[str]:
     """Return requests that are outside the contract's scope, come twice, or are marked as left out otherwise than the exclusions say."""
     problems = []
     for reading in readings:
@@ -2695,7 +3277,8 @@ def request_faults(readings: Sequence[Reading]) -> List[str]:
             row = {name: values[j] for name, values in month.rows.items()}
             name = f"requests.parquet: {row['id']}-{row['k']}, received {written(row['received_us'])}"
             in_scope = row["tenant"] in reading.version.tenants and all(
-                not scope[f"{key}s"] or row[key] in {*scope[f"{key}s"], *(() if key == "route" else ("",))} for key in ("model", "route", "region")
+                not scope[f"{key}s"] or row[key] in {*scope[f"{key}s"], *(() if key == "route" else ("",))}
+                for key in ("model", "route", "region")
             )
             if not in_scope:
                 problems.append(f"{name}: it is not in the contract's scope")
@@ -2707,7 +3290,7 @@ def request_faults(readings: Sequence[Reading]) -> List[str]:
     return problems[:20]
 
 
-def leaves(tree: Any, path: str = "") -> Iterable[Tuple[str, Any]]:
+def leaves(tree: Any, path: str = "") -> Iterable[tuple[str, Any]]:
     """Yield every value of a tree with its path."""
     if isinstance(tree, dict) and tree:
         for key, value in tree.items():
@@ -2722,10 +3305,13 @@ def leaves(tree: Any, path: str = "") -> Iterable[Tuple[str, Any]]:
 def is_left_alone(path: str) -> bool:
     """Tell whether a value is one of those that are not recomputed."""
     general = re.sub(r"\[[0-9]+\]", "[]", path)
-    return any(general == pattern or general.startswith((f"{pattern}.", f"{pattern}[")) for pattern, _ in NOT_RECOMPUTED)
+    return any(
+        general == pattern or general.startswith((f"{pattern}.", f"{pattern}["))
+        for pattern, _ in NOT_RECOMPUTED
+    )
 
 
-def compare(report: Tree, found: Tree) -> Tuple[int, int, List[str]]:
+def compare(report: Tree, found: Tree) -> tuple[int, int, list[str]]:
     """Return how many values follow, how many are not recomputed, and a sentence for each that does not follow."""
     said, ours, problems = dict(leaves(report)), dict(leaves(found)), []
     same = alone = 0
@@ -2733,13 +3319,25 @@ def compare(report: Tree, found: Tree) -> Tuple[int, int, List[str]]:
         if is_left_alone(path):
             alone += 1
         elif path not in ours:
-            problems.append(f"report.json: {path}: it says {json.dumps(value, ensure_ascii=False)}; nothing of it follows")
+            problems.append(
+                f"report.json: {path}: it says {json.dumps(value, ensure_ascii=False)}; nothing of it follows"
+            )
         elif type(ours[path]) is not type(value) or ours[path] != value:
-            problems.append(f"report.json: {path}: it says {json.dumps(value, ensure_ascii=False)}; {json.dumps(ours[path], ensure_ascii=False)} follows")
+            problems.append(
+                f"report.json: {path}: it says {json.dumps(value, ensure_ascii=False)}; {json.dumps(ours[path], ensure_ascii=False)} follows"
+            )
         else:
             same += 1
     missing = [path for path in ours if path not in said and not is_left_alone(path)]
-    return same, alone, problems + [f"report.json: {path}: it is missing; {json.dumps(ours[path], ensure_ascii=False)} follows" for path in missing]
+    return (
+        same,
+        alone,
+        problems
+        + [
+            f"report.json: {path}: it is missing; {json.dumps(ours[path], ensure_ascii=False)} follows"
+            for path in missing
+        ],
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -2764,6 +3362,8 @@ def main(arguments: Sequence[str]) -> int:
     print(f"{same} values of report.json follow from the bundle, {alone} are not recomputed:")
     for path, why in NOT_RECOMPUTED:
         print(f"        {path}: {why}")
+    for note in NOTES:
+        print(f"NOTE    {note}")
     if problems:
         print(f"{len(problems)} things do not hold.")
         return 2 if not same else 1

@@ -6,25 +6,28 @@ import hashlib
 import shutil
 import zipfile
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Interval
 from sla.bundle.agreed import calendar_file, contract_files
 from sla.bundle.history import history_files
+from sla.bundle.issued import issued_files, seal_files
 from sla.bundle.measured import measured_files, write_timeline
 from sla.bundle.money import money_files
 from sla.bundle.reach import judging
 from sla.bundle.requests import write_requests
 from sla.bundle.said import said_files
 from sla.bundle.written import json_bytes
+from sla.issuing.reports import read_issued
 from sla.reports import report_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from fairclock.store import Store
+    from fairclock.store.issued_reports import IssuedRow
     from sla.contracts import Contract
 
 SCHEMA = "fairclock.bundle/1"
@@ -46,12 +49,12 @@ def write_bundle(
     directory: Path,
     *,
     as_of: datetime,
-    others: Mapping[str, bytes] | None = None,
+    issued: IssuedRow | None = None,
 ) -> Path:
     """Write the bundle of `report`, which was evaluated as of `as_of`, into a folder in `directory`; return the folder.
 
-    others: further files, such as daily seals and signatures. The same `as_of` gives the same bytes. The folder is
-    written beside and put in place whole; one of that name is replaced.
+    issued: where `report` is an issued one, which is put in byte for byte. The same `as_of` gives the same bytes; so does
+    an issued report until somebody else signs it. The folder is written beside and put in place whole; one of that name is replaced.
     """
     directory.mkdir(parents=True, exist_ok=True)
     folder = directory / bundle_name(report)
@@ -59,7 +62,7 @@ def write_bundle(
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir()
     try:
-        _write_files(store, versions, report, beside, as_of=as_of, others=others or {})
+        _write_files(store, versions, report, beside, as_of=as_of, issued=issued)
         manifest = json_bytes(_manifest(beside, report))
         (beside / MANIFEST).write_bytes(manifest)
         noted = f"{hashlib.sha256(manifest).hexdigest()}  {MANIFEST}\n"
@@ -78,14 +81,15 @@ def _write_files(
     folder: Path,
     *,
     as_of: datetime,
-    others: Mapping[str, bytes],
+    issued: IssuedRow | None,
 ) -> None:
     label = str(report["period"]["month"])
     judges = judging(store, versions, label, as_of)
     contract = judges[-1].contract
+    period = Interval(start=judges[0].months[0].period.start, end=judges[-1].months[0].period.end)
 
     def contents() -> Iterator[tuple[str, bytes]]:
-        yield "report.json", report_json(report)
+        yield "report.json", report_json(report) if issued is None else read_issued(store, issued).content
         yield from contract_files(judges)
         yield "calendar.json", calendar_file(judges)
         yield from said_files(store, judges, as_of)
@@ -94,16 +98,15 @@ def _write_files(
         yield from history_files(store, report, as_of)
         for name in _COPIED:
             yield name, (files("sla.bundle") / name).read_bytes()
-        yield from others.items()
+        yield from issued_files(store, contract.id, issued, as_of)
+        yield from seal_files(store, contract.id, period, as_of)
 
     for name, content in contents():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     write_requests(store, folder / "requests.parquet", judges, as_of)
-    elapsed = Interval(
-        start=judges[0].months[0].period.start, end=judges[-1].months[0].elapsed.end
-    )
+    elapsed = Interval(start=period.start, end=judges[-1].months[0].elapsed.end)
     write_timeline(store, folder / "engine_timeline.parquet", contract.customer.tenants, elapsed, as_of)
 
 

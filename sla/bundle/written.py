@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 def json_bytes(tree: Any) -> bytes:
     """Return one JSON text, sorted by key, indented by one."""
-    text = json.dumps(
-        tree, ensure_ascii=False, sort_keys=True, indent=1, allow_nan=False, default=_plain
-    )
+    text = json.dumps(tree, ensure_ascii=False, sort_keys=True, indent=1, allow_nan=False, default=_plain)
     return f"{text}\n".encode()
 
 
