@@ -117,13 +117,18 @@ def alerts(name: str = "p99-peak") -> tuple[AlertFigures, ...]:
             contract=None,
             objective=None,
             since=NOW - timedelta(hours=3),
-            summary={"en": "GPU 3 of host gpu-07 is throttled by heat.", "zh": "gpu-07 主机的 3 号 GPU 因高温降频。"},
+            summary={
+                "en": "GPU 3 of host gpu-07 is throttled by heat.",
+                "zh": "gpu-07 主机的 3 号 GPU 因高温降频。",
+            },
             measured=measured("alerts", "notes"),
         ),
     )
 
 
-def _standing(objective: str, verdict: str | None, left: float, burn: float, over: int, allowed: int) -> StandingFigures:
+def _standing(
+    objective: str, verdict: str | None, left: float, burn: float, over: int, allowed: int
+) -> StandingFigures:
     return StandingFigures(
         objective=objective, kind="latency", part=None, verdict=verdict, n=80_000, over=over, allowed=allowed,
         unknown=12, excluded=0, remaining_ratio=left,
@@ -193,7 +198,9 @@ def _latency() -> tuple[LatencyPoint, ...]:
                 starts_at=at,
                 ends_at=at + timedelta(minutes=15),
                 n=0 if silent else int(200 + 900 * busy),
-                p99_with_queue_seconds=None if silent else round(without + 3.4 * busy + 0.04 * (index % 5), 6),
+                p99_with_queue_seconds=None
+                if silent
+                else round(without + 3.4 * busy + 0.04 * (index % 5), 6),
                 p99_without_queue_seconds=None if silent else round(without, 6),
             )
         )
@@ -303,12 +310,19 @@ def _gauges() -> tuple[GaugeSeries, ...]:
                 value = min(value, 1.0) if unit == "ratio" else float(round(value))
                 if not 40 <= index < 46:
                     points.append(
-                        GaugePoint(starts_at=START + timedelta(minutes=15 * index), last=value, greatest=value)
+                        GaugePoint(
+                            starts_at=START + timedelta(minutes=15 * index), last=value, greatest=value
+                        )
                     )
             series.append(
                 GaugeSeries(
-                    gauge=gauge, unit=unit, target=f"http://gpu-0{engine}:8000", engine="0", model="deepseek-v4",
-                    points=tuple(points), measured=measured("gauges", "engines"),
+                    gauge=gauge,
+                    unit=unit,
+                    target=f"http://gpu-0{engine}:8000",
+                    engine="0",
+                    model="deepseek-v4",
+                    points=tuple(points),
+                    measured=measured("gauges", "engines"),
                 )  # fmt: skip
             )
     return tuple(series)
@@ -375,7 +389,14 @@ def silent_tenant() -> TenantPage:
         for hour in range(24)
     )  # fmt: skip
     return tenant().model_copy(
-        update={"traffic": traffic(admitted=0), "latency": points, "clocks": (), "phases": (), "gauges": (), "alerts": ()}
+        update={
+            "traffic": traffic(admitted=0),
+            "latency": points,
+            "clocks": (),
+            "phases": (),
+            "gauges": (),
+            "alerts": (),
+        }
     )
 
 
@@ -425,7 +446,13 @@ MARKS = (
 
 
 def request() -> RequestPage:
-    phases = (("network", 0.0262), ("frontend", 0.0051), ("queue", 3.9), ("prefill", 0.1907), ("decode", 1.088))
+    phases = (
+        ("network", 0.0262),
+        ("frontend", 0.0051),
+        ("queue", 3.9),
+        ("prefill", 0.1907),
+        ("decode", 1.088),
+    )
     return RequestPage(
         range=day_range(),
         as_of=NOW,
@@ -462,7 +489,9 @@ def unmeasured_request() -> RequestPage:
             "request": request_row(9, outcome="timeout", engine="none", queue_seconds=None),
             "lacking": (Lack.NOT_JOINED,),
             "marks": tuple(
-                Mark(mark=mark, after_seconds=after if by == "gateway" and after >= 0 else None, measured_by=by)
+                Mark(
+                    mark=mark, after_seconds=after if by == "gateway" and after >= 0 else None, measured_by=by
+                )
                 for mark, after, by in MARKS
             ),
             "phases": (
@@ -497,7 +526,12 @@ def incidents() -> IncidentPage:
     }  # fmt: skip
     burst = {
         "kind": "burst",
-        "numbers": {"busiest": 1211, "during_per_minute": 801.5, "before_per_minute": 120.0, "own_ratio": 0.91},
+        "numbers": {
+            "busiest": 1211,
+            "during_per_minute": 801.5,
+            "before_per_minute": 120.0,
+            "own_ratio": 0.91,
+        },
         "sources": ["requests"],
     }
     return IncidentPage(
@@ -557,7 +591,9 @@ def cost() -> CostPage:
 
 
 def no_cost() -> CostPage:
-    return CostPage(**empty_range(), lacking=(Lack.NO_PRICES, Lack.NOT_FOR_TENANTS), charges=(), cost_book=None)
+    return CostPage(
+        **empty_range(), lacking=(Lack.NO_PRICES, Lack.NOT_FOR_TENANTS), charges=(), cost_book=None
+    )
 
 
 def probes() -> ProbePage:
@@ -613,7 +649,12 @@ def sources() -> SourcePage:
 
 def no_sources() -> SourcePage:
     return SourcePage(
-        **empty_range(), gateway_ratio=None, engine_ratio=None, gaps=(), sources=(), measured=measured("sources")
+        **empty_range(),
+        gateway_ratio=None,
+        engine_ratio=None,
+        gaps=(),
+        sources=(),
+        measured=measured("sources"),
     )
 
 
