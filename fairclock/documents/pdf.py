@@ -5,6 +5,7 @@ Importing this module needs WeasyPrint; whoever only writes JSON, CSV or HTML do
 
 from __future__ import annotations
 
+import base64
 import gc
 import logging
 import os
@@ -13,13 +14,13 @@ import threading
 from contextlib import contextmanager, suppress
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 import weasyprint
 from weasyprint.logger import LOGGER
 from weasyprint.text.fonts import FontConfiguration
-from weasyprint.urls import FatalURLFetchingError, URLFetcher
+from weasyprint.urls import FatalURLFetchingError, URLFetcher, URLFetcherResponse
 
 from fairclock.documents.fonts import Face, faces_for
 from fairclock.errors import DocumentError
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _ENVIRONMENT_LOCK = threading.Lock()
+_VARIANT = "pdf/a-2a"
+"""For archives (fonts and colours within, nothing from outside), with tags for screen readers."""
 
 _SCALE_BITMAPS = """
 <match target="font">
@@ -45,22 +48,22 @@ _SCALE_BITMAPS = """
 """Emoji are pictures of one size; this fits them to the line."""
 
 
-def render_pdf(html: str, *, identifier: str) -> bytes:
-    """Return `html` as a tagged PDF with its fonts embedded.
+def render_pdf(html: str, *, identifier: str, picture: str | None = None) -> bytes:
+    """Return `html` as a tagged PDF/A with its fonts embedded.
 
     Title, author, language and dates come from the document's own head; `identifier` becomes the file's
     id, so nothing depends on when or where this runs. Raises DocumentError where a character has no glyph
-    or where the document asks for anything outside itself.
+    or where the document asks for anything outside itself; `picture` is the one ``data:`` address that it may show.
     """
     faces = faces_for(_text_of(html))
-    fetcher = _RefuseEverything()
+    fetcher = _RefuseEverything(picture)
     pdf = b""
     with _errors_of_this_thread() as errors, _without_cycles_sought(), suppress(FatalURLFetchingError):
         # The URL fetcher is also what @font-face and <img> would go through: all are refused.
         document = weasyprint.HTML(string=html, url_fetcher=fetcher).render(
-            font_config=_font_configuration(faces), pdf_tags=True
+            font_config=_font_configuration(faces), pdf_variant=_VARIANT, pdf_tags=True
         )
-        pdf = document.write_pdf(pdf_identifier=identifier.encode(), pdf_tags=True)
+        pdf = document.write_pdf(pdf_identifier=identifier.encode(), pdf_variant=_VARIANT, pdf_tags=True)
     if fetcher.asked_for:  # asked first: where a drawing is set, the library itself drops our exception
         raise DocumentError(
             "pdf",
@@ -79,15 +82,19 @@ def render_pdf(html: str, *, identifier: str) -> bytes:
 
 
 class _RefuseEverything(URLFetcher):  # type: ignore[misc]
-    """Answer no to every address, whatever its scheme, and remember that it was asked for."""
+    """Answer no to every address, whatever its scheme, but the one picture; remember what else was asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, picture: str | None) -> None:
         super().__init__()
+        self._picture = picture
         self.asked_for: list[str] = []
 
-    def fetch(self, url: str, headers: dict[str, str] | None = None) -> Never:
+    def fetch(self, url: str, headers: dict[str, str] | None = None) -> URLFetcherResponse:
         """Stop the rendering: a document that fetches is not the document that was reviewed."""
         del headers
+        if url == self._picture:
+            kind, _, content = url.removeprefix("data:").partition(";base64,")
+            return URLFetcherResponse(url, base64.b64decode(content), {"Content-Type": kind})
         self.asked_for.append(url)
         raise FatalURLFetchingError(url)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from sla.reports.appearance import Appearance
+
 FORMATS = ("pdf", "html", "json", "csv")
 LANGUAGES = ("en", "zh")
 
@@ -28,19 +30,26 @@ __all__ = ["FORMATS", "LANGUAGES", "check_choices", "report_json", "report_sha25
 
 
 def write_reports(
-    report: Mapping[str, Any], *, formats: Sequence[str], languages: Sequence[str], directory: Path
+    report: Mapping[str, Any],
+    *,
+    formats: Sequence[str],
+    languages: Sequence[str],
+    directory: Path,
+    appearance: Appearance | None = None,
 ) -> list[Path]:
     """Write ``<contract id>-<YYYY-MM>.<format>`` into `directory` and return the paths.
 
     Where both languages are asked for, the Chinese one is ``….zh.<format>``. JSON and CSV have no language
     and are written once. Everything is made before anything is written; each file appears whole.
+    `appearance` None: as shipped.
     """
     check_choices(formats=formats, languages=languages)
+    wanted = list(dict.fromkeys(languages))
     stem = f"{report['contract']['id']}-{report['period']['month']}"
     contents = {
         _file_name(stem, ending): content
         for format_ in dict.fromkeys(formats)
-        for ending, content in _views(report, format_, list(dict.fromkeys(languages)))
+        for ending, content in _views(report, format_, wanted, appearance)
     }
     for name, content in contents.items():
         write_whole(directory / name, content)
@@ -53,27 +62,34 @@ def check_choices(*, formats: Sequence[str], languages: Sequence[str]) -> None:
     _check(languages, LANGUAGES, "--lang")
 
 
-def _views(report: Mapping[str, Any], format_: str, languages: Sequence[str]) -> list[tuple[str, bytes]]:
+def _views(
+    report: Mapping[str, Any], format_: str, languages: Sequence[str], appearance: Appearance | None
+) -> list[tuple[str, bytes]]:
     if format_ == "json":
         return [("json", report_json(report))]
     if format_ == "csv":
         return [("csv", report_csv(report))]
     return [
-        (f"zh.{format_}" if code == "zh" and len(languages) > 1 else format_, _page(report, format_, code))
+        (
+            f"zh.{format_}" if code == "zh" and len(languages) > 1 else format_,
+            _page(report, format_, code, appearance),
+        )
         for code in languages
     ]
 
 
-def _page(report: Mapping[str, Any], format_: str, code: str) -> bytes:
+def _page(report: Mapping[str, Any], format_: str, code: str, appearance: Appearance | None) -> bytes:
     # Only here are the template and PDF libraries needed.
+    from sla.reports.appearance import AS_SHIPPED  # noqa: PLC0415
     from sla.reports.html import report_html  # noqa: PLC0415
 
-    html = report_html(report, code)
+    look = appearance or AS_SHIPPED
+    html = report_html(report, code, look)
     if format_ == "html":
         return html.encode("utf-8")
     from fairclock.documents.pdf import render_pdf  # noqa: PLC0415
 
-    return render_pdf(html, identifier=f"{report_sha256(report)}-{code}")
+    return render_pdf(html, identifier=f"{report_sha256(report)}-{code}", picture=look.logo)
 
 
 def _check(chosen: Sequence[str], known: Sequence[str], what: str) -> None:

@@ -83,8 +83,8 @@ def not_evaluated_paths(report: Report) -> list[str]:
     return texts(report.get("not_evaluated"))
 
 
-def evidence_facts(report: Report, language: Language) -> list[Fact]:
-    """Return what the figures were computed from."""
+def evidence_facts(report: Report, language: Language, *, templates_sha256: str | None = None) -> list[Fact]:
+    """Return what the figures were computed from, and what they are printed with."""
     evidence = report["evidence"]
     nothing = language.text("not_evaluated")
     rows = count(evidence.get("rows"))
@@ -114,6 +114,9 @@ def evidence_facts(report: Report, language: Language) -> list[Fact]:
         Fact(label=language.text("evidence.fonts"), lines=_fonts(evidence.get("fonts"), language)),
         Fact(label=language.text("evidence.schema"), lines=[printable(str(report["schema"]))], code=True),
     ]
+    if templates_sha256 is not None:
+        label = language.text("evidence.templates")
+        facts.append(Fact(label=label, lines=[templates_sha256], code=True))
     names = tenants(report)
     if names:
         facts.append(

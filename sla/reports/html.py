@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from fairclock.documents.fonts import CHINESE, LATIN, MONOSPACED
 from fairclock.documents.languages import Language, load_language
-from fairclock.documents.templates import environment
+from fairclock.documents.templates import environment, rendered
 from sla.reports import drawings
+from sla.reports.appearance import AS_SHIPPED
 from sla.reports.budgets import budget_rows
 from sla.reports.burn_down import burn_downs, spent_tables
 from sla.reports.canonical import report_sha256
@@ -43,8 +44,11 @@ from sla.reports.reading import count, moment
 from sla.reports.terms import term_facts
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from pathlib import Path
 
+    from jinja2 import Environment
+
+    from sla.reports.appearance import Appearance
     from sla.reports.reading import Report
 
 _FONT_STACKS = {
@@ -63,7 +67,7 @@ def language_of(code: str) -> Language:
     return load_language(code, resources.files("sla.reports") / "words")
 
 
-def report_html(report: Report, code: str) -> str:
+def report_html(report: Report, code: str, appearance: Appearance = AS_SHIPPED) -> str:
     """Return the report as HTML in the language `code`; the PDF is made of the same text."""
     language = language_of(code)
     fonts = _FONT_STACKS[code]
@@ -72,66 +76,71 @@ def report_html(report: Report, code: str) -> str:
     curve, burning = curve_rows(report, language), burn_downs(report, language)
     threshold = drawings.daily_threshold(report, language)
     start = str((report["contract"].get("clock") or {}).get("start") or "")
-    return _template().render(
-        t=language.text,
-        language=language,
-        fonts=fonts,
-        code_fonts=_CODE_STACK,
-        digit_em=_DIGIT_EM[code],
-        front=front(report, language),
-        created=moment(report["as_of"], ZoneInfo("UTC")).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        simulated=bool(report.get("simulated")),
-        sentence=verdict_sentence(report, language),
-        clock_sentence=_clock_sentence(start, language),
-        objectives=objectives,
-        remarks=remarks(objectives, language),
-        budgets=budget_rows(report, language),
-        paths=not_evaluated_paths(report),
-        clocks=clock_rows(report, language),
-        side_by_side=side_by_side(report, language),
-        answered=language.integer(count(report["traffic"]["outcomes"].get("ok")) or 0),
-        admitted=count(report["traffic"]["admitted"]) or 0,
-        outcomes=outcome_rows(report, language),
-        besides=besides_rows(report, language),
-        coverage=coverage(report, language),
-        knows_exclusions=knows_exclusions(report),
-        exclusions_sentence=exclusions_sentence(report, language),
-        exclusions=exclusion_rows(report, language),
-        degradations=degradation_rows(report, language),
-        charges_sentence=charges_sentence(report, language),
-        currency=str((report.get("cost") or {}).get("currency") or ""),
-        costs=cost_rows(report, language),
-        credits=credit_rows(report, language),
-        changes=changes(report, language),
-        knows_incidents=knows_incidents(report),
-        incidents=incident_rows(report, language),
-        incident_summary=incident_summary(report, language),
-        incident_notes=incident_notes(report, language),
-        curve=curve,
-        curve_chart=drawings.curve_chart(curve, threshold, language, font_family=fonts) if curve else None,
-        burn_downs=drawings.burn_down_charts(burning, language, font_family=fonts),
-        burning=burning,
-        spent_tables=spent_tables(burning, language),
-        provenance=provenance(language),
-        days=days,
-        daily_threshold=threshold,
-        daily_conditions="".join(
+    values: dict[str, Any] = {
+        "t": language.text,
+        "language": language,
+        "fonts": fonts,
+        "code_fonts": _CODE_STACK,
+        "digit_em": _DIGIT_EM[code],
+        "front": front(report, language),
+        "created": moment(report["as_of"], ZoneInfo("UTC")).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "simulated": bool(report.get("simulated")),
+        "sentence": verdict_sentence(report, language),
+        "clock_sentence": _clock_sentence(start, language),
+        "objectives": objectives,
+        "remarks": remarks(objectives, language),
+        "budgets": budget_rows(report, language),
+        "paths": not_evaluated_paths(report),
+        "clocks": clock_rows(report, language),
+        "side_by_side": side_by_side(report, language),
+        "answered": language.integer(count(report["traffic"]["outcomes"].get("ok")) or 0),
+        "admitted": count(report["traffic"]["admitted"]) or 0,
+        "outcomes": outcome_rows(report, language),
+        "besides": besides_rows(report, language),
+        "coverage": coverage(report, language),
+        "knows_exclusions": knows_exclusions(report),
+        "exclusions_sentence": exclusions_sentence(report, language),
+        "exclusions": exclusion_rows(report, language),
+        "degradations": degradation_rows(report, language),
+        "charges_sentence": charges_sentence(report, language),
+        "currency": str((report.get("cost") or {}).get("currency") or ""),
+        "costs": cost_rows(report, language),
+        "credits": credit_rows(report, language),
+        "changes": changes(report, language),
+        "knows_incidents": knows_incidents(report),
+        "incidents": incident_rows(report, language),
+        "incident_summary": incident_summary(report, language),
+        "incident_notes": incident_notes(report, language),
+        "curve": curve,
+        "curve_chart": drawings.curve_chart(curve, threshold, language, font_family=fonts) if curve else None,
+        "burn_downs": drawings.burn_down_charts(burning, language, font_family=fonts),
+        "burning": burning,
+        "spent_tables": spent_tables(burning, language),
+        "provenance": provenance(language),
+        "days": days,
+        "daily_threshold": threshold,
+        "daily_conditions": "".join(
             language.text("phrase_comma") + each for each in (threshold.applies if threshold else [])
         ),
-        daily_chart=drawings.daily_chart(days, threshold, language, font_family=fonts) if days else None,
-        phases=phases,
-        phase_colours=drawings.PHASE_COLOURS,
-        phases_bar=drawings.phases_bar(phases, language, font_family=fonts) if phases else None,
-        way=drawings.request_way(report, language, font_family=fonts),
-        terms=term_facts(report, language),
-        definitions=definitions(language),
-        evidence=evidence_facts(report, language),
-        missing=missing(report, language),
-        hash=report_sha256(report),
-        issue_lines=issue_lines(report, language),
-        version=str(report["evidence"].get("software_version")),
-        rows=language.integer(count(report["evidence"].get("rows")) or 0),
-        month=str(report["period"]["month"]),
+        "daily_chart": drawings.daily_chart(days, threshold, language, font_family=fonts) if days else None,
+        "phases": phases,
+        "phase_colours": drawings.PHASE_COLOURS,
+        "phases_bar": drawings.phases_bar(phases, language, font_family=fonts) if phases else None,
+        "way": drawings.request_way(report, language, font_family=fonts),
+        "terms": term_facts(report, language),
+        "definitions": definitions(language),
+        "evidence": evidence_facts(report, language, templates_sha256=appearance.templates_sha256),
+        "missing": missing(report, language),
+        "hash": report_sha256(report),
+        "issue_lines": issue_lines(report, language),
+        "version": str(report["evidence"].get("software_version")),
+        "rows": language.integer(count(report["evidence"].get("rows")) or 0),
+        "month": str(report["period"]["month"]),
+        "logo": appearance.logo,
+    }
+    folder = appearance.templates
+    return rendered(
+        _environment(folder, appearance.templates_sha256), "report.html.j2", values, folder=folder
     )
 
 
@@ -140,6 +149,7 @@ def _clock_sentence(start: str, language: Language) -> str:
     return language.text(key) if language.has(key) else language.text("clock_sentence.other", start=start)
 
 
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    return environment("sla.reports").get_template("report.html.j2")
+@lru_cache(maxsize=2)
+def _environment(folder: Path | None, sha256: str | None) -> Environment:
+    del sha256  # other contents of the same folder are other templates
+    return environment("sla.reports", folder=folder)
