@@ -20,6 +20,7 @@ from exporters.webhooks.configuration import WebhooksSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
 from fairclock.store.configuration import StoreSection
 from sla.configuration import SlaSection
+from sla.reports.configuration import ReportsSection
 
 
 class HttpSection(Section):
@@ -62,6 +63,7 @@ class Configuration(Section):
     gpu: GpuSection = GpuSection()
     forward: ForwardSection = ForwardSection()
     sla: SlaSection = SlaSection()
+    reports: ReportsSection = ReportsSection()
     billing: BillingSection = BillingSection()
     webhooks: WebhooksSection = WebhooksSection()
     mail: MailSection = MailSection()
