@@ -18,6 +18,7 @@ from exporters.mail.configuration import MailSection
 from exporters.spool.configuration import SpoolSection
 from exporters.webhooks.configuration import WebhooksSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
+from fairclock.console.configuration import ConsoleSection
 from fairclock.store.configuration import StoreSection
 from sla.configuration import SlaSection
 from sla.reports.configuration import ReportsSection
@@ -68,6 +69,7 @@ class Configuration(Section):
     webhooks: WebhooksSection = WebhooksSection()
     mail: MailSection = MailSection()
     http: HttpSection = HttpSection()
+    console: ConsoleSection = ConsoleSection()
     log: LogSection = LogSection()
 
 

@@ -9,6 +9,7 @@ import click
 
 from fairclock.cli.options import common_options, store_dsn
 from fairclock.cli.pipeline.collecting import receives_syslog, scrapes
+from fairclock.cli.pipeline.looked import Looked
 from fairclock.cli.pipeline.passes import Passes
 from fairclock.cli.pipeline.running import running
 from fairclock.cli.pipeline.sealing import SealStep
@@ -57,7 +58,7 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
     del debug
     settings = settings_of(config, flags, quiet=quiet)
     contracts = _contracts(settings)
-    prices = None if contracts is None else _prices(settings)
+    prices = _prices(settings)
     with (
         stop_signal() as stop,
         running(
@@ -65,6 +66,7 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
             collectors=_configured(settings),
             dsn=store_dsn(dsn, config),
             takes_frames=True,
+            looked=_looked(contracts, prices),
         ) as pipeline,
     ):
         announce(pipeline.announcements, settings, quiet=quiet)
@@ -101,12 +103,17 @@ def _contracts(settings: Configuration) -> FollowedContracts | None:
 
 
 def _prices(settings: Configuration) -> PriceBook | None:
-    """Return the price book whose ceilings and budgets are watched; None where there is none, or nobody watches."""
-    if settings.billing.prices is None or not settings.sla.alerts.cost.enabled:
+    """Return the price book; None where there is none."""
+    if settings.billing.prices is None:
         return None
     from billing.prices.loading import load_price_book  # noqa: PLC0415 - only where there are prices
 
     return load_price_book(settings.billing.prices)
+
+
+def _looked(contracts: FollowedContracts | None, prices: PriceBook | None) -> Looked:
+    """Return what the console looks at."""
+    return Looked(contracts=lambda: [] if contracts is None else contracts.current, prices=prices)
 
 
 def _passes(
@@ -125,9 +132,10 @@ def _passes(
     from fairclock.cli.pipeline.evaluator import evaluator  # noqa: PLC0415
     from fairclock.cli.pipeline.seal_deliveries import sending_seals  # noqa: PLC0415
 
+    watched = prices if settings.sla.alerts.cost.enabled else None
     return evaluator(
         store,
         contracts,
-        lambda versions: watching(settings.sla.alerts, store, pipeline, versions, prices=prices),
+        lambda versions: watching(settings.sla.alerts, store, pipeline, versions, prices=watched),
         sending_seals(settings, store),
     )

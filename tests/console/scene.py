@@ -60,8 +60,9 @@ def a_scene(store: Store, now: datetime) -> Scene:
     for number, tenant in enumerate((MINE, OTHER)):
         _traffic(store, tenant, began, first=number * 100_000)
     window = Interval(start=began - timedelta(minutes=5), end=began + timedelta(hours=2))
-    store.cover(kind="gateway", source="gateway-1", intervals=[window])
-    store.cover(kind="engine", source="engines", intervals=[window])
+    for engine in _ENGINES.values():
+        store.cover(kind="gateway", source=f"{engine}-gateway", intervals=[window])
+        store.cover(kind="engine", source=f"{engine}-spans", intervals=[window])
     _samples(store, began)
     month = f"{first_day:%Y-%m}"
     for versions in contracts:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.requests import Request
+    from starlette.routing import BaseRoute
 
     from exporters.prometheus import Figure
     from fairclock.cli.configuration import HttpSection
@@ -58,15 +59,15 @@ def health_routes(
 
 
 @contextmanager
-def answering(section: HttpSection, routes: Sequence[Route]) -> Iterator[str]:
+def answering(section: HttpSection, routes: Sequence[BaseRoute], *, option: str = OPTION) -> Iterator[str]:
     """Answer at the configured address; yield its URL.
 
     Raises `UsageError` where the address is taken, `ConfigurationError` where the certificate cannot be used.
     """
     if section.certificate is not None and section.key is not None:
         check_certificate(section.certificate, section.key)
-    address = parse_address(section.address, option=OPTION)
-    bound = bind(address, option=OPTION)
+    address = parse_address(section.address, option=option)
+    bound = bind(address, option=option)
     shown = Address(host=address.host, port=bound.getsockname()[1])
     server = HttpServer(
         Starlette(routes=list(routes)),

@@ -50,6 +50,7 @@ class Pipeline:
     gpus: GpuCollector | None = None
     courier: Courier | None = None
     url: str | None = None
+    console_url: str | None = None
     received_frames: int = 0
     announcements: list[str] = field(default_factory=list)
     evaluator_figures: Callable[[], Iterable[Figure]] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from exporters.spool import Spool
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    from starlette.routing import Route
+    from starlette.routing import BaseRoute, Route
 
     from collectors.gateway.syslog import SyslogReceiver
     from collectors.otlp.receiver import OtlpReceiver
     from collectors.vllm_metrics.configuration import VllmSection
     from fairclock.cli.configuration import Configuration
+    from fairclock.cli.pipeline.looked import Looked
     from fairclock.store.tokens import Keyring
 
 
@@ -45,10 +47,11 @@ def running(
     collectors: Collection[str],
     dsn: str | None,
     takes_frames: bool = False,
+    looked: Looked | None = None,
 ) -> Iterator[Pipeline]:
     """Run what the settings say until the end of ``with``; frames go into the store at `dsn`, or are forwarded.
 
-    `collectors` are "gateway", "otlp", "vllm" and "gpu".
+    `collectors` are "gateway", "otlp", "vllm" and "gpu". looked: what the console looks at; None where there is none.
     """
     if "gateway" in collectors:
         require_logs(settings.gateway)
@@ -74,8 +77,8 @@ def running(
             pipeline.courier = stack.enter_context(carrying(settings.webhooks, link))
             names = ", ".join(each.name for each in settings.webhooks.destinations)
             pipeline.announcements.append(f"telling of alerts: {names}")
-        if settings.http.address != "off":
-            _answer(pipeline, settings, stack, takes_frames=takes_frames)
+        if settings.http.address != "off" or _has_own_console(settings, looked):
+            _answer(pipeline, settings, stack, takes_frames=takes_frames, looked=looked)
         yield pipeline
 
 
@@ -110,15 +113,62 @@ def _collect(
         pipeline.announcements.append(gpu_announcement(section, destination))
 
 
-def _answer(pipeline: Pipeline, settings: Configuration, stack: ExitStack, *, takes_frames: bool) -> None:
+def _answer(
+    pipeline: Pipeline,
+    settings: Configuration,
+    stack: ExitStack,
+    *,
+    takes_frames: bool,
+    looked: Looked | None,
+) -> None:
     from fairclock.cli.pipeline.endpoint import answering, health_routes  # noqa: PLC0415 - a sidecar may do without
 
-    routes = health_routes(ended=pipeline.ended, ready=pipeline.ready, figures=pipeline.figures)
+    http = settings.http
+    routes: list[BaseRoute] = list(
+        health_routes(ended=pipeline.ended, ready=pipeline.ready, figures=pipeline.figures)
+    )
+    keyring = None
     if takes_frames:
         keyring = _keyring(pipeline)
         routes += [_frames_route(pipeline, keyring), _degradations_route(pipeline, keyring)]
-    pipeline.url = stack.enter_context(answering(settings.http, routes))
-    pipeline.announcements.append(f"answering on {pipeline.url}")
+    console = None
+    if looked is not None and keyring is not None and settings.console.enabled:
+        console = _console(pipeline, settings, stack, keyring, looked)
+    own = settings.console.address
+    if console is not None and own is None:
+        routes.append(console)
+    if http.address != "off":
+        pipeline.url = stack.enter_context(answering(http, routes))
+        pipeline.announcements.append(f"answering on {pipeline.url}")
+    if console is not None and own not in {None, "off"}:
+        pipeline.console_url = stack.enter_context(
+            answering(http.model_copy(update={"address": own}), [console], option="console.address")
+        )
+    elif console is not None and own is None:
+        pipeline.console_url = pipeline.url
+    if pipeline.console_url is not None:
+        pipeline.announcements.append(f"console: {pipeline.console_url}/")
+
+
+def _has_own_console(settings: Configuration, looked: Looked | None) -> bool:
+    return looked is not None and settings.console.enabled and settings.console.address not in {None, "off"}
+
+
+def _console(
+    pipeline: Pipeline, settings: Configuration, stack: ExitStack, keyring: Keyring, looked: Looked
+) -> BaseRoute | None:
+    """Return the console at every path that is nobody else's; None where what renders pages is not installed."""
+    if find_spec("jinja2") is None:
+        pipeline.announcements.append("no console: it needs fairclock[reports]")
+        return None
+    from starlette.routing import Mount  # noqa: PLC0415 - a sidecar may do without
+
+    from fairclock.cli.pipeline.console import console  # noqa: PLC0415
+
+    link = pipeline.link
+    assert link is not None  # noqa: S101 - whoever lets others in has a store
+    address = settings.console.address or settings.http.address
+    return Mount("/", stack.enter_context(console(settings, link.open, keyring, looked, address=address)))
 
 
 def _keyring(pipeline: Pipeline) -> Keyring:

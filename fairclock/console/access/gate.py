@@ -58,13 +58,12 @@ class Gate:
     is_loopback: bool
 
     def enter(self, request: Request) -> Entry:
-        """Return who asks: by the request's token, by its session, or because it comes from this machine."""
-        address = address_of(request)
-        wait = self.failures.wait_seconds(address)
-        if wait:
-            return Entry(refusal=Refusal.TOO_MANY, wait_seconds=wait)
+        """Return who asks: by the request's token, by its session, or because it comes from this machine.
+
+        Only tokens wait for an address's failures: a session's name is nobody's guess.
+        """
         if "authorization" in request.headers:
-            return self.admit(bearer_of(request), address)
+            return self.admit(bearer_of(request), address_of(request))
         session = request.cookies.get(SESSION_COOKIE)
         token = None if session is None else self.sessions.token_of(session)
         if token is not None:

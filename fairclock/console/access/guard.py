@@ -69,13 +69,13 @@ class Guard:
             return None
         try:
             entry = await run_in_threadpool(self._console.gate.enter, request)
+            if entry.refusal in {Refusal.UNKNOWN, Refusal.OTHER_SCOPE}:
+                await note(self._console, request, None, action="token", outcome=str(entry.refusal))
         except FairclockError as error:
             return answered(error)
         if entry.caller is not None:
             request.state.caller, request.state.by_header = entry.caller, entry.by_header
             return None
-        if entry.refusal in {Refusal.UNKNOWN, Refusal.OTHER_SCOPE}:
-            await note(self._console, request, None, action="token", outcome=str(entry.refusal))
         is_open = any(path == each or (each.endswith("/") and path.startswith(each)) for each in OPEN_PATHS)
         if is_open and entry.refusal is not Refusal.TOO_MANY:
             return None

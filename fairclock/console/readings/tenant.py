@@ -39,6 +39,8 @@ def tenant_page(view: View, tenant: str, wanted: Wanted, *, contract: str | None
         return _without_contract(view, tenant, shown)
     sections, basis, revision = _sections(view, chosen, shown)
     measured = view.measured(Anchor.CLOCKS, basis, revision=revision)
+    if sections is not None and "as_of" in sections:
+        measured = measured.model_copy(update={"as_of": from_report.instant(sections["as_of"])})
     lacking: list[Lack] = []
     if sections is None:
         lacking.append(Lack.NOT_EVALUATED_YET)
