@@ -169,9 +169,7 @@ def test_a_later_revision_is_told(fairclock, issued, contract, folder, provider,
     ],
     ids=["another key than the contract's", "a key that others can read"],
 )
-def test_what_should_not_sign_does_not(
-    fairclock, issued, provider, folder, tmp_path, party, mode, said
-):
+def test_what_should_not_sign_does_not(fairclock, issued, provider, folder, tmp_path, party, mode, said):
     key = (provider if party == "provider" else Party(party)).key_file(tmp_path, mode)
     assert said in fairclock("reports", "sign", NUMBER, "--key", key, "-o", folder, code=2).err
     assert list(folder.iterdir()) == []
@@ -189,7 +187,10 @@ def test_a_signature_of_other_bytes_is_not_kept(fairclock, issued, provider, fol
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["sign", "acme-2026-R000007", "--key", "KEY"], "is neither a file nor the number of an issued report"),
+        (
+            ["sign", "acme-2026-R000007", "--key", "KEY"],
+            "is neither a file nor the number of an issued report",
+        ),
         (["sign", NUMBER], "needs one of --key and --add"),
         (["verify", "nowhere.json"], "the file cannot be read"),
         (["key"], "--key: is missing"),

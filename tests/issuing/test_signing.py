@@ -119,7 +119,9 @@ def test_a_signature_that_was_altered_is_found(changes, problem):
     assert any(problem in each for each in said(found)), said(found)
 
 
-@pytest.mark.parametrize("file", [b"", b"[]", b"\xff", b"{}", b"[" * 100_000, b'{"schema": "fairclock.signature/1"}'])
+@pytest.mark.parametrize(
+    "file", [b"", b"[]", b"\xff", b"{}", b"[" * 100_000, b'{"schema": "fairclock.signature/1"}']
+)
 def test_what_is_no_signature_is_a_finding_and_never_an_error(file):
     assert not checked(file).is_good
 
@@ -243,7 +245,9 @@ def test_a_public_key_has_one_meaning_in_each_way_to_write_it(raw):
     assert parse_public_key(key.text.rstrip("=").replace("+", "-").replace("/", "_"), where="a key") == key
 
 
-@pytest.mark.parametrize("text", ["ed25519:", "ed25519:AAAA", "ed25519:…", "rsa:AAAA", "AAAA", f"ed25519:{'A' * 42}!"])
+@pytest.mark.parametrize(
+    "text", ["ed25519:", "ed25519:AAAA", "ed25519:…", "rsa:AAAA", "AAAA", f"ed25519:{'A' * 42}!"]
+)
 def test_what_is_no_public_key_is_refused(text):
     with pytest.raises(InputError, match="is not a public key of Ed25519"):
         parse_public_key(text, where="signatures.provider_key")
