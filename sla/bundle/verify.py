@@ -381,6 +381,14 @@ class Objective:
             self.kind == "latency" and self.clock not in ("end_to_end", "excluding_queue")
         )
 
+    def threshold(self) -> float | None:
+        """Return what was promised: seconds, a ratio, a speed or a price."""
+        if self.kind == "latency":
+            return seconds(self.limit_us)
+        if self.kind == "availability":
+            return float(self.target)
+        return float(self.said["at_least" if self.kind == "rate" else "at_most"])
+
     def promised(self, number: int) -> Tree:
         """Return what the report repeats of the promise."""
         said = self.said
@@ -390,12 +398,7 @@ class Objective:
             "clause": f"objectives[{number}]",
             "clock": self.clock,
             "percentile": plain(self.percentile) if self.kind == "latency" else None,
-            "threshold": {
-                "latency": lambda: seconds(self.limit_us),
-                "availability": lambda: float(self.target),
-                "rate": lambda: float(said["at_least"]),
-                "cost": lambda: float(said["at_most"]),
-            }[self.kind](),
+            "threshold": self.threshold(),
             "during": self.during,
             "where": self.where or None,
         }
@@ -681,17 +684,11 @@ class Month:
             if key in where:
                 wanted = {*where[key], *(() if column == "route" else ("",))}
                 tests.append((rows[column], wanted.__contains__))
-        for column in ("prompt_tokens", "completion_tokens"):
-            if column in where:
-                low, high = token_range(where[column])
-                tests.append(
-                    (
-                        rows[column],
-                        lambda value, low=low, high=high: (
-                            value is None or (low <= value and (high is None or value <= high))
-                        ),
-                    )
-                )  # type: ignore[misc]
+        tests += [
+            (rows[column], in_range(*token_range(where[column])))
+            for column in ("prompt_tokens", "completion_tokens")
+            if column in where
+        ]
         if "stream" in where:
             tests.append((rows["stream"], {None, int(where["stream"])}.__contains__))
         for column, value in (promise.part or {}).items():
@@ -753,6 +750,15 @@ class Month:
         return sorted(found)
 
 
+def in_range(low: int, high: int | None) -> Callable[[Any], bool]:
+    """Return the test that a number of tokens lies in a range; what nobody counted does."""
+
+    def test(value: int | None) -> bool:
+        return value is None or (low <= value and (high is None or value <= high))
+
+    return test
+
+
 def token_range(tree: Tree) -> tuple[int, int | None]:
     """Return the smallest and the largest number of tokens of a range; None: no upper edge."""
     low = max(tree.get("at_least", 0), tree.get("above", -1) + 1)
@@ -805,9 +811,9 @@ class Judged:
 
 def tally_of(month: Month, promise: Promise, excluded: Excluded, failed_probes: Sequence[Span]) -> Tally:
     """Count a promise's month with some instants and requests left out."""
-    return month.once(
-        ("tally", promise.key, excluded), lambda: _tally_of(month, promise, excluded, failed_probes)
-    )  # type: ignore[no-any-return]
+    key = ("tally", promise.key, excluded)
+    found: Tally = month.once(key, lambda: _tally_of(month, promise, excluded, failed_probes))
+    return found
 
 
 def _tally_of(month: Month, promise: Promise, excluded: Excluded, failed_probes: Sequence[Span]) -> Tally:
@@ -1298,8 +1304,8 @@ def cold_starts(bundle: Bundle, month: Month, rules: Rules) -> list[Claim]:
     by_engine: dict[tuple[str, str], set[tuple[int, int | None, str]]] = defaultdict(set)
     for each in bundle.lines("engine_starts.jsonl") if "cold_start" in rules.names else ():
         if span_of(each["within"]) == month.elapsed:
-            start = (instant(each["started_at"]), instant_or_none(each["first_served_at"]), each["evidence"])
-            by_engine[each["instance"], each["upstream"]].add(start)
+            noted = (instant(each["started_at"]), instant_or_none(each["first_served_at"]), each["evidence"])
+            by_engine[each["instance"], each["upstream"]].add(noted)
     claims = []
     for (engine, upstream), starts in by_engine.items():
         ordered = sorted(starts, key=lambda each: each[0])
@@ -1587,8 +1593,8 @@ def traffic_section(whole: Whole) -> Tree:
         "ambiguous": whole.count(lambda month, j: month.rows["engine"][j] == "ambiguous"),
         "retried": whole.count(lambda month, j: month.rows["attempts"][j] > 1),
         "outcomes": {
-            name: whole.count(lambda month, j, name=name: month.endings[j] == name) for name in OUTCOMES
-        },  # type: ignore[misc]
+            name: sum(each.month.endings.count(name) for each in whole.readings) for name in OUTCOMES
+        },
     }
 
 
@@ -1686,12 +1692,7 @@ def daily_section(whole: Whole) -> list[Tree]:
     rows = []
     for day, (start, end) in local_days(whole.period, whole.latest.zone):
         both = [
-            whole.times(
-                clock,
-                lambda month, j, start=start, end=end: (
-                    month.endings[j] == "ok" and start <= month.at[j] < end
-                ),
-            )  # type: ignore[misc]
+            whole.times(clock, lambda month, j: month.endings[j] == "ok" and start <= month.at[j] < end)  # noqa: B023
             for clock in ("end_to_end", "excluding_queue")
         ]
         n = len(both[0])
@@ -2204,7 +2205,7 @@ class Money:
 
     def units(self, amount: Fraction) -> int:
         """Return an amount in units of the last digit, rounded."""
-        scaled = amount * 10**self.digits
+        scaled: Fraction = amount * 10**self.digits
         if self.rule == "half_even":
             return round(scaled)
         size = math.floor(abs(scaled) + (Fraction(1, 2) if self.rule == "half_up" else 0))
@@ -2423,7 +2424,8 @@ def amounts_section(charged: Charged | None, credits_: Sequence[Tree]) -> Tree |
     """Return net, tax and gross, and what credits come to by their state."""
     if charged is None:
         return None
-    money, by_rate = charged.money, defaultdict(lambda: ZERO)
+    money = charged.money
+    by_rate: dict[Fraction, Fraction] = defaultdict(lambda: ZERO)
     for entry in charged.entries:
         by_rate[charged.tax(entry)] += charged.amount(entry)
     rates = sorted(by_rate)
@@ -2717,7 +2719,8 @@ def failure_dues(reading: Reading, charged: Charged, clause: Tree) -> list[Due]:
     said = clause.get("per_failure")
     if said is None:
         return []
-    month, counts = reading.month, defaultdict(int)
+    month = reading.month
+    counts: dict[tuple[str, str], int] = defaultdict(int)
     for j, ending in enumerate(month.endings):
         if ending in said["outcomes"]:
             counts[month.rows["tenant"][j], month.rows["model"][j]] += 1
@@ -2746,7 +2749,7 @@ def credit_rows(
     rows = []
     for id_ in sorted({*fresh, *(key for key, (_, answer) in said.items() if answer is not None)}):
         entry, (known, answer) = fresh.get(id_), said.get(id_, (None, None))
-        shown = (answer or known) if known is not None and (answer is not None or entry is None) else entry
+        shown: Tree = (answer or known or {}) if answer is not None or entry is None else entry
         state = answer["state"] if answer is not None else credit_state(shown, whole.as_of)
         revision = None
         if known is not None and (answer is not None or entry is None):
@@ -3027,7 +3030,7 @@ def changes_between(old: Tree, new: Tree) -> Iterable[Tree]:
             for each in (old["exclusions"].get(id_), new["exclusions"].get(id_))
         ]
         if both[0] != both[1]:
-            yield change("exclusion", *both)
+            yield change("exclusion", both[0], both[1])
     if "money" in old:
         for name in sorted({*old["money"], *new["money"]}):
             one, other = old["money"].get(name), new["money"].get(name)
@@ -3205,7 +3208,8 @@ def seal_faults(bundle: Bundle, whole: Whole) -> list[str]:
 
     Requests that came after a day was sealed are no fault of the bundle; NOTES says in which hours there are such.
     """
-    problems, newest = [], {}
+    problems: list[str] = []
+    newest: dict[str, Tree] = {}
     for path in (
         sorted((bundle.folder / "day_seals").glob("*.json")) if (bundle.folder / "day_seals").is_dir() else ()
     ):
@@ -3257,7 +3261,7 @@ def calendar_faults(calendars: Sequence[Tree], readings: Sequence[Reading]) -> l
                     name: (reading.version.named(name, month.period), [span_of(each) for each in listed])
                     for name, listed in said["named"].items()
                 }
-            )  # type: ignore[misc]
+            )
             problems += [
                 f"calendar.json: {said['month']}: {name} is not what the rules give"
                 for name, (one, two) in spans.items()
@@ -3311,33 +3315,34 @@ def is_left_alone(path: str) -> bool:
     )
 
 
+def differing(said: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    """Return a sentence for each value, by path, that is not the one that follows; those that are left alone have none."""
+    problems = []
+    for path, value in said.items():
+        if path not in found:
+            problems.append(f"report.json: {path}: it says {shown(value)}; nothing of it follows")
+        elif type(found[path]) is not type(value) or found[path] != value:
+            problems.append(f"report.json: {path}: it says {shown(value)}; {shown(found[path])} follows")
+    problems += [
+        f"report.json: {path}: it is missing; {shown(value)} follows"
+        for path, value in found.items()
+        if path not in said
+    ]
+    return problems
+
+
 def compare(report: Tree, found: Tree) -> tuple[int, int, list[str]]:
     """Return how many values follow, how many are not recomputed, and a sentence for each that does not follow."""
-    said, ours, problems = dict(leaves(report)), dict(leaves(found)), []
-    same = alone = 0
-    for path, value in said.items():
-        if is_left_alone(path):
-            alone += 1
-        elif path not in ours:
-            problems.append(
-                f"report.json: {path}: it says {json.dumps(value, ensure_ascii=False)}; nothing of it follows"
-            )
-        elif type(ours[path]) is not type(value) or ours[path] != value:
-            problems.append(
-                f"report.json: {path}: it says {json.dumps(value, ensure_ascii=False)}; {json.dumps(ours[path], ensure_ascii=False)} follows"
-            )
-        else:
-            same += 1
-    missing = [path for path in ours if path not in said and not is_left_alone(path)]
-    return (
-        same,
-        alone,
-        problems
-        + [
-            f"report.json: {path}: it is missing; {json.dumps(ours[path], ensure_ascii=False)} follows"
-            for path in missing
-        ],
-    )
+    said, ours = dict(leaves(report)), dict(leaves(found))
+    alone = {path for path in {**said, **ours} if is_left_alone(path)}
+    said, ours = ({path: value for path, value in each.items() if path not in alone} for each in (said, ours))
+    problems = differing(said, ours)
+    return len(said) - sum(": it says " in each for each in problems), len(alone), problems
+
+
+def shown(value: Any) -> str:
+    """Write a value as JSON does."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
@@ -13,7 +14,7 @@ from billing.ledger import write_exact
 from fairclock.model import Interval, utc_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 
 def json_bytes(tree: Any) -> bytes:
@@ -54,7 +55,6 @@ def _plain(value: object) -> Any:
         return span(value)
     if isinstance(value, bytes):
         return value.decode()
-    if hasattr(value, "items"):
-        mapping: Mapping[str, Any] = value
-        return dict(mapping)
+    if isinstance(value, Mapping):
+        return dict(value)
     raise TypeError(f"{type(value).__name__} is not written in a bundle")

@@ -1,0 +1,136 @@
+"""One rich month in a real store, its ledger and credits, its issued report, and its bundle; made once a module."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from billing.bookkeeping.credits import keep_computed, step
+from billing.bookkeeping.price_books import BookPrices, keep_versions
+from billing.bookkeeping.rating import rate
+from billing.credits import CreditState
+from billing.prices.loading import load_price_book
+from billing.usage import Treatment
+from fairclock.store import open_store
+from sla.bundle import write_bundle
+from sla.contracts.versions import load_versions
+from sla.evaluation import computed_credits, evaluate
+from sla.issuing.reports import issue
+from sla.revisions import keep_revision, with_revision
+from tests.ledger.factories import a_usage
+from tests.scripted.language import read_script
+from tests.scripted.playing import Play
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from types import ModuleType
+
+    from fairclock.store import Store
+    from sla.contracts import Contract
+
+FOLDER = Path(__file__).parent
+PROGRAM = FOLDER.parents[1] / "sla" / "bundle" / "verify.py"
+MONTH = "2026-10"
+BOOK = BookPrices(load_price_book(FOLDER.parent / "ledger" / "prices.yaml"))
+
+
+@dataclass
+class RichMonth:
+    """A store in which a month was played, the contract's file, and the bundle of the month's draft."""
+
+    store: Store
+    path: Path
+    folder: Path
+    report: dict[str, Any]
+
+    @property
+    def versions(self) -> list[Contract]:
+        return load_versions(self.path)
+
+    @property
+    def as_of(self) -> datetime:
+        return datetime.fromisoformat(self.report["as_of"])
+
+
+@pytest.fixture(scope="session")
+def verify() -> ModuleType:
+    """The program as it is shipped, loaded from its file and from nowhere else."""
+    spec = importlib.util.spec_from_file_location("bundle_verify", PROGRAM)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["bundle_verify"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory: pytest.TempPathFactory) -> Generator[RichMonth]:
+    folder = tmp_path_factory.mktemp("rich")
+    with open_store(f"chdb://{folder / 'store'}") as store:
+        path = folder / "play"
+        path.mkdir()
+        play = Play(path=FOLDER / "month.script", store=store, folder=path)
+        play.run(
+            read_script(FOLDER / "month.script", (FOLDER / "month.script").read_text(encoding="utf-8"))
+        )
+        contract = path / "contracts" / "1.yaml"
+        _rate(store)
+        _claim(store, contract)
+        report = drafted(store, contract)
+        bundle = write_bundle(
+            store, load_versions(contract), report, folder, as_of=datetime.fromisoformat(report["as_of"])
+        )
+        yield RichMonth(store=store, path=contract, folder=bundle, report=report)
+
+
+def drafted(store: Store, path: Path, as_of: datetime | None = None) -> dict[str, Any]:
+    """Return the draft of the month, as its command makes it."""
+    report = evaluate(store, load_versions(path), month=MONTH, as_of=as_of, software_version="0")
+    return with_revision(store, report)
+
+
+def issued_now(store: Store, path: Path) -> Any:
+    """Issue the month's report as it is now."""
+    return issue(
+        store,
+        load_versions(path),
+        month=MONTH,
+        as_of=None,
+        now=datetime(2026, 12, 1, tzinfo=UTC),
+        software_version="0",
+    )
+
+
+def _rate(store: Store) -> None:
+    start = datetime(2026, 10, 8, 2, tzinfo=UTC)
+    hour = {"start": start, "end": start + timedelta(hours=1), "hour": start, "machine": ""}
+    keep_versions(store, BOOK.book, until=datetime(2026, 10, 31, tzinfo=UTC))
+    usages = [
+        a_usage(**hour, requests=1_000, completion_tokens=5_000_000, gpu_picoseconds=0),
+        a_usage(**hour, requests=7, inference_mode="int8", length_class="long", gpu_picoseconds=0),
+        a_usage(**hour, requests=5, treatment=Treatment.INCOMPLETE),
+        a_usage(**hour, requests=3, model="qwen3", treatment=Treatment.RETRIED),
+    ]
+    october = BOOK.months.interval(MONTH)
+    rate(store, usages, october, prices=BOOK, months=BOOK.months)
+    # some of it is taken back and made anew
+    rate(store, [*usages[:-1], a_usage(**hour, requests=4, model="qwen3")], october, prices=BOOK, months=BOOK.months)
+
+
+def _claim(store: Store, path: Path) -> None:
+    """Keep a revision and its credits, and let the customer claim one of them."""
+    versions = load_versions(path)
+    keep_revision(store, evaluate(store, versions, month=MONTH, software_version="0"), inputs="")
+    computed = computed_credits(store, versions, month=MONTH)
+    kept = keep_computed(store, computed, contract=versions[-1].id, month=MONTH)
+    step(
+        store, kept[0].id, CreditState.CLAIMED, author="Zhang", now=kept[0].opens_at,
+        decide_within=timedelta(days=30),
+    )  # fmt: skip
