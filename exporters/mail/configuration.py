@@ -40,10 +40,10 @@ class MailSection(Section):
     user: str | None = Field(default=None, examples=["fairclock"])
     """By which name to log in; without one nobody logs in."""
 
-    password_env: str | None = None
+    password_env: str | None = Field(default=None, examples=["FAIRCLOCK_MAIL_PASSWORD"])
     """The variable of the environment that holds the password."""
 
-    password_file: FilePath | None = None
+    password_file: FilePath | None = Field(default=None, examples=["/etc/fairclock/mail.password"])
     """The file that holds it."""
 
     sender: str | None = Field(default=None, examples=["fairclock@example.com"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 import json
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -235,8 +236,6 @@ def authority(tmp_path_factory):
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "mail.example")])
     begun = datetime.now(UTC) - timedelta(days=1)
-    import ipaddress  # noqa: PLC0415 - of this fixture alone
-
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)

@@ -42,7 +42,7 @@ def wrong(tree):
     return [each["text"] for each in every if each["wrong"]]
 
 
-def test_both_parties_sign_and_verify_says_who_did(
+def test_both_parties_sign_and_verify_says_who_did(  # noqa: PLR0917 - fixtures and a table's columns
     fairclock, issued, contract, folder, provider, customer, tmp_path
 ):
     fairclock("reports", "sign", NUMBER, "--key", provider.key_file(tmp_path), "-o", folder)
@@ -59,7 +59,7 @@ def test_both_parties_sign_and_verify_says_who_did(
     assert f"it is what was issued as {NUMBER}, byte for byte" in texts
 
 
-def test_what_was_signed_elsewhere_is_kept_and_printed(
+def test_what_was_signed_elsewhere_is_kept_and_printed(  # noqa: PLR0917 - fixtures and a table's columns
     fairclock, issued, contract, folder, provider, customer, tmp_path
 ):
     fairclock("reports", "sign", NUMBER, "--key", provider.key_file(tmp_path), "-o", folder)
@@ -77,7 +77,7 @@ def test_what_was_signed_elsewhere_is_kept_and_printed(
 
 
 @pytest.mark.parametrize("place", [0, 100, -2], ids=["the first byte", "one inside", "one near the end"])
-def test_an_altered_byte_is_found_with_and_without_the_store(
+def test_an_altered_byte_is_found_with_and_without_the_store(  # noqa: PLR0917 - fixtures and a table's columns
     fairclock, issued, contract, folder, provider, tmp_path, place
 ):
     fairclock("reports", "sign", NUMBER, "--key", provider.key_file(tmp_path), "-o", folder)
@@ -120,7 +120,7 @@ def test_a_report_without_a_signature_and_a_key_of_nobody_are_findings(
     assert tree["signatures"][0]["signer"] is None
 
 
-def test_another_version_of_the_contract_vouches_for_nobody(
+def test_another_version_of_the_contract_vouches_for_nobody(  # noqa: PLR0917 - fixtures and a table's columns
     fairclock, issued, contract, folder, provider, tmp_path
 ):
     fairclock("reports", "sign", NUMBER, "--key", provider.key_file(tmp_path), "-o", folder)
@@ -136,7 +136,7 @@ def test_a_key_on_the_command_line_is_trusted(fairclock, issued, folder, provide
     assert tree["signatures"][0]["signer"] == "the key given with --key"
 
 
-def test_verify_works_where_there_is_no_store_and_makes_none(
+def test_verify_works_where_there_is_no_store_and_makes_none(  # noqa: PLR0917 - fixtures and a table's columns
     fairclock, issued, contract, folder, provider, tmp_path, monkeypatch
 ):
     fairclock("reports", "sign", NUMBER, "--key", provider.key_file(tmp_path), "-o", folder)
@@ -151,7 +151,7 @@ def test_verify_works_where_there_is_no_store_and_makes_none(
     assert not (tmp_path / "data").exists()
 
 
-def test_a_later_revision_is_told(fairclock, issued, contract, folder, provider, tmp_path):
+def test_a_later_revision_is_told(fairclock, issued, contract, folder, provider, tmp_path):  # noqa: PLR0917 - fixtures and a table's columns
     fairclock("reports", "sign", NUMBER, "--key", provider.key_file(tmp_path), "-o", folder)
     keep(fairclock, OCTOBER + timedelta(days=1), "..", number=100)
     fairclock("report", contract, "--month", "2026-10", "--json", "--issue")
@@ -169,7 +169,7 @@ def test_a_later_revision_is_told(fairclock, issued, contract, folder, provider,
     ],
     ids=["another key than the contract's", "a key that others can read"],
 )
-def test_what_should_not_sign_does_not(fairclock, issued, provider, folder, tmp_path, party, mode, said):
+def test_what_should_not_sign_does_not(fairclock, issued, provider, folder, tmp_path, party, mode, said):  # noqa: PLR0917 - fixtures and a table's columns
     key = (provider if party == "provider" else Party(party)).key_file(tmp_path, mode)
     assert said in fairclock("reports", "sign", NUMBER, "--key", key, "-o", folder, code=2).err
     assert list(folder.iterdir()) == []

@@ -168,7 +168,7 @@ def test_two_who_seal_at_once_make_one_chain(fairclock, contract, monkeypatch):
         ("America/New_York", "2026-10-13T04:00:00Z"),
     ],
 )
-def test_a_day_is_one_of_the_contracts_zone(fairclock, tmp_path, provider, customer, zone, first):
+def test_a_day_is_one_of_the_contracts_zone(fairclock, tmp_path, provider, customer, zone, first):  # noqa: PLR0917 - fixtures and a table's columns
     contract = signed_contract(tmp_path, provider, customer, term=TERM | {"time_zone": zone})
     look(fairclock, contract)
     row, tree = seals(fairclock)[0]

@@ -172,7 +172,7 @@ ROOTS = (ROOT.certificate(is_authority=True, end=NOW + 2 * YEAR),)
         "a certificate that expired since, and nothing else",
     ],
 )  # fmt: skip
-def test_what_a_certificate_is_worth(party, chain, trust, now, signer, problem):
+def test_what_a_certificate_is_worth(party, chain, trust, now, signer, problem):  # noqa: PLR0917 - fixtures and a table's columns
     found = checked(signed(party, certificates=chain), trust=trust, now=now)
     assert found.signer == signer
     if problem is None:
