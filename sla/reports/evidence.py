@@ -68,14 +68,11 @@ def missing(report: Report, language: Language) -> list[str]:
         looked_for.add("incidents")
     if knows_revisions(report):
         looked_for.add("changes")
-    sections = [
+    return [
         language.text(f"missing.{key}")
         for key in _BROUGHT_LATER
         if key not in looked_for and not is_evaluated(report, key)
     ]
-    if not report["evidence"].get("signatures"):
-        sections.append(language.text("missing.signatures"))
-    return sections
 
 
 def not_evaluated_paths(report: Report) -> list[str]:
