@@ -43,7 +43,7 @@ class MailSection(Section):
     password_env: str | None = Field(default=None, examples=["FAIRCLOCK_MAIL_PASSWORD"])
     """The variable of the environment that holds the password."""
 
-    password_file: FilePath | None = Field(default=None, examples=["/etc/fairclock/mail.password"])
+    password_file: FilePath | None = None
     """The file that holds it."""
 
     sender: str | None = Field(default=None, examples=["fairclock@example.com"])
