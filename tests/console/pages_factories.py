@@ -127,10 +127,10 @@ def alerts(name: str = "p99-peak") -> tuple[AlertFigures, ...]:
 
 
 def _standing(
-    objective: str, verdict: str | None, left: float, burn: float, over: int, allowed: int
+    objective: str, verdict: str | None, left: float, burn: float, counts: tuple[int, int]
 ) -> StandingFigures:
     return StandingFigures(
-        objective=objective, kind="latency", part=None, verdict=verdict, n=80_000, over=over, allowed=allowed,
+        objective=objective, kind="latency", part=None, verdict=verdict, n=80_000, over=counts[0], allowed=counts[1],
         unknown=12, excluded=0, remaining_ratio=left,
         burns=(Burn(window_seconds=3600, n=900, spent=9, rate=burn),),
     )  # fmt: skip
@@ -168,18 +168,18 @@ def overview() -> Overview:
         contracts=(
             _card(
                 "yunfan-2026", "云帆金融", State.AT_RISK,
-                (_standing("p99-peak", "violated", -0.62, 14.2, 1153, 712), _standing("availability", "met", 0.4, 0.6, 20, 34)),
+                (_standing("p99-peak", "violated", -0.62, 14.2, (1153, 712)), _standing("availability", "met", 0.4, 0.6, (20, 34))),
                 worst_burn=14.2, firing_alerts=1, ongoing_incidents=1, queue_share_ratio=0.3127,
                 title={"en": "Inference for risk labels", "zh": "风险标签推理服务"},
             ),
             _card(
-                "acme-2026", "Acme Finance", State.VIOLATED, (_standing("availability", "violated", -0.07, 0.2, 320, 300),)
+                "acme-2026", "Acme Finance", State.VIOLATED, (_standing("availability", "violated", -0.07, 0.2, (320, 300)),)
             ),
             _card(
                 "harbour-logistics", "Harbour Logistics", State.UNKNOWN, (), worst_burn=None, requests=None,
                 queue_share_ratio=None, coverage=None, counted_to=None, evaluated_as_of=None,
             ),
-            _card("lumen-search", "Lumen Search", State.MET, (_standing("ttft", "met", 0.83, 0.31, 8, 48),)),
+            _card("lumen-search", "Lumen Search", State.MET, (_standing("ttft", "met", 0.83, 0.31, (8, 48)),)),
             _card("borealis-legal", HOSTILE, State.NOT_BEGUN, (), month=None, worst_burn=0.0, requests=0),
         ),
         alerts=alerts(),
@@ -323,7 +323,7 @@ def _gauges() -> tuple[GaugeSeries, ...]:
                     model="deepseek-v4",
                     points=tuple(points),
                     measured=measured("gauges", "engines"),
-                )  # fmt: skip
+                )
             )
     return tuple(series)
 

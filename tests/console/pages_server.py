@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -19,6 +18,9 @@ from fairclock.console.server import Console, console_app
 from fairclock.errors import NotEvaluable, NotShown, StoreUnreachable, TooBusy, UsageError
 from fairclock.store.tokens import Scope, Token
 from tests.console import pages_factories as made
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def _token(name: str, scope: Scope, tenant: str = "") -> Token:

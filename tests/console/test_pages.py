@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +16,9 @@ from fairclock.console.readings.models.base import Anchor, Lack
 from fairclock.console.readings.models.overview import State
 from tests.console import pages_factories as made
 from tests.console.pages_reader import Element, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CODES = ["en", "zh"]
 
@@ -112,7 +116,7 @@ def test_there_is_one_main_one_first_heading_and_no_heading_skips_a_level(case: 
     levels = [int(each.tag[1]) for each in document.all("main")[0].all("h1", "h2", "h3", "h4")]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(later <= earlier + 1 for earlier, later in zip(levels, levels[1:], strict=False))
+    assert all(later <= earlier + 1 for earlier, later in itertools.pairwise(levels))
     (root,) = document.all("html")
     assert root.get("lang") == {"en": "en", "zh": "zh-Hans"}[code]
     assert document.all("title")[0].text.endswith("· Fairclock")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from string import Formatter
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
@@ -23,6 +22,9 @@ from sla.alerting.configuration import SeverityName
 from sla.alerts.lives import Phase
 from sla.exclusions.checking import DoubtKind
 from sla.exclusions.rules import CLIENT_NETWORK, COLD_START, MAINTENANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 CONSOLE = Path(__file__).parents[2] / "fairclock" / "console"
 CODES = ["en", "zh"]
