@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ CONTRACT = """
 apiVersion: fairclock/v1
 kind: Contract
 id: {id}
-title: {{en: Inference service agreement, zh: 推理服务协议}}
+title: {{en: "{title}", zh: 推理服务协议}}
 provider: {{name: Example Cloud}}
 customer: {{name: "<img src=x>", tenants: ["<img src=x>"]}}
 term: {{from: 2026-01-01, to: 2026-12-31, time_zone: Asia/Shanghai}}
@@ -55,15 +56,25 @@ class Workplace:
         done = self.run("ingest", "gateway", str(log))
         assert done.returncode == 0, done.stderr
 
-    def contract(self, name: str, *, at_most: str = "1s", below: int = 10) -> str:
+    def contract(
+        self, name: str, *, at_most: str = "1s", below: int = 10, title: str = "Inference service agreement"
+    ) -> str:
         path = self.folder / f"{name}.yaml"
-        path.write_text(CONTRACT.format(id=name, at_most=at_most, below=below), encoding="utf-8")
+        path.write_text(CONTRACT.format(id=name, at_most=at_most, below=below, title=title), encoding="utf-8")
         return str(path)
 
-    def run(self, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *words: str, cwd: Path | None = None, variables: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "fairclock", *words],
-            env={**os.environ, "PYTHONPATH": str(Path.cwd()), "FAIRCLOCK_DSN": self.dsn},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(Path.cwd()),
+                "FAIRCLOCK_DSN": self.dsn,
+                "PYTHONUTF8": "1",
+                **(variables or {}),
+            },
             cwd=cwd or self.folder,
             capture_output=True,
             encoding="utf-8",
@@ -136,6 +147,123 @@ def test_the_same_as_of_gives_the_same_bytes_and_the_printed_hash(workplace: Wor
     assert first == second
     digest = hashlib.sha256(first["again-2026-10.json"]).hexdigest()
     assert digest in first["again-2026-10.html"].decode("utf-8")
+
+
+def test_the_same_as_of_gives_the_same_bytes_in_another_zone_locale_hash_seed_and_folder(
+    workplace: Workplace, tmp_path: Path
+) -> None:
+    contract = workplace.contract("everywhere")
+    as_of = json.loads(workplace.report(contract, "--json").stdout)["as_of"]
+    words = ["report", contract, "--month", "2026-10", "--as-of", as_of, "--lang", "en,zh"]
+    surroundings = {
+        "here": {"TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"},
+        "there": {"TZ": "Pacific/Chatham", "LC_ALL": "tr_TR.UTF-8", "LANG": "zh_CN.UTF-8", "PYTHONHASHSEED": "4711"},
+    }  # fmt: skip
+    for place, variables in surroundings.items():
+        folder = tmp_path / f"{place} – 其他"
+        folder.mkdir()
+        done = workplace.run(*words, "-o", str(tmp_path / place), cwd=folder, variables=variables)
+        assert done.returncode == 0, done.stderr
+    here, there = (
+        {path.name: path.read_bytes() for path in (tmp_path / place).iterdir()} for place in surroundings
+    )
+    assert len(here) == 6
+    assert [name for name in here if here[name] != there.get(name)] == []
+
+
+@pytest.fixture(scope="module")
+def run_of_many(workplace: Workplace) -> subprocess.CompletedProcess[str]:
+    return workplace.run(
+        "report",
+        workplace.contract("many-met"),
+        str(workplace.folder / "no-such-contract.yaml"),
+        workplace.contract("many-violated", at_most="0.999s"),
+        workplace.contract("many-open", below=1000),
+        workplace.contract("many-undrawn", title="\U00017000"),
+        *("--month", "2026-10", "--format", "pdf,html,json", "--jobs", "2", "-o", "many"),
+    )
+
+
+def test_of_many_contracts_each_that_can_be_is_written_and_the_others_are_told_at_the_end(
+    workplace: Workplace, run_of_many: subprocess.CompletedProcess[str]
+) -> None:
+    names = [
+        f"{each}-2026-10.{ending}"
+        for each in ("many-met", "many-violated", "many-open")
+        for ending in ("pdf", "html", "json")
+    ]
+    assert run_of_many.stdout.splitlines() == [f"many/{name}" for name in names]
+    assert sorted(path.name for path in (workplace.folder / "many").iterdir()) == sorted(names)
+    told = run_of_many.stderr.splitlines()
+    assert told[0] == "2 of 5 reports were not written:"
+    assert told[1].endswith("no-such-contract.yaml: 1 problem")
+    assert told[2] == "  there is no such file; check the path"
+    assert "many-undrawn.yaml: fonts: no installed font draws these characters" in told[3]
+    assert run_of_many.returncode == 2
+    assert "Traceback" not in run_of_many.stderr
+
+
+def test_reports_of_one_run_are_as_of_one_instant_and_the_same_as_alone(
+    workplace: Workplace, run_of_many: subprocess.CompletedProcess[str]
+) -> None:
+    del run_of_many
+    instants = {json.loads(path.read_bytes())["as_of"] for path in (workplace.folder / "many").glob("*.json")}
+    (as_of,) = instants
+    alone = workplace.report(
+        workplace.contract("many-met"), "--as-of", as_of, "--format", "html,json", "-o", "alone"
+    )
+    assert alone.returncode == 0, alone.stderr
+    for name in ("many-met-2026-10.html", "many-met-2026-10.json"):
+        assert (workplace.folder / "alone" / name).read_bytes() == (
+            workplace.folder / "many" / name
+        ).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        pytest.param([{"below": 1000}, {"at_most": "0.999s"}], 1, id="1 where one is violated"),
+        pytest.param([{}, {"below": 1000}], 3, id="3 where one could not be judged"),
+    ],
+)
+def test_the_exit_code_of_many_tells_the_worst(
+    workplace: Workplace, changes: list[dict[str, Any]], code: int
+) -> None:
+    contracts = [workplace.contract(f"worst-{code}-{n}", **each) for n, each in enumerate(changes)]
+    done = workplace.run("report", *contracts, "--month", "2026-10", "--format", "json", "-o", "worst")
+    assert done.returncode == code, done.stderr
+
+
+def test_all_are_those_of_the_configuration_with_its_logo_and_templates(
+    workplace: Workplace, tmp_path: Path
+) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "clock.html.j2").write_text("<section><h2>Our clock</h2></section>", encoding="utf-8")
+    (tmp_path / "logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>', encoding="utf-8")
+    contracts = [workplace.contract(f"configured-{number}") for number in (1, 2)]
+    (tmp_path / "fairclock.yaml").write_text(
+        f"sla: {{contracts: {json.dumps(contracts)}}}\nreports: {{templates: own, logo: logo.svg}}\n",
+        encoding="utf-8",
+    )
+    done = workplace.run("report", "--all", "--month", "2026-10", "--format", "html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["configured-1-2026-10.html", "configured-2-2026-10.html"]
+    for name in done.stdout.splitlines():
+        html = (tmp_path / name).read_text(encoding="utf-8")
+        assert "<h2>Our clock</h2>" in html
+        assert 'class="logo" src="data:image/svg+xml' in html
+
+
+def test_two_contracts_of_one_id_do_not_write_over_each_other(workplace: Workplace, tmp_path: Path) -> None:
+    first = Path(workplace.contract("twice"))
+    second = tmp_path / "other.yaml"
+    second.write_text(first.read_text(encoding="utf-8"), encoding="utf-8")
+    done = workplace.run(
+        "report", str(first), str(second), "--month", "2026-10", "--format", "json", "-o", "twice"
+    )
+    assert done.returncode == 2
+    assert f"{second}: another contract of this run has its id (twice, in {first})" in done.stderr
+    assert done.stdout.splitlines() == ["twice/twice-2026-10.json"]
 
 
 @pytest.mark.parametrize(
