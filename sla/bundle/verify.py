@@ -98,12 +98,9 @@ def altered_files(folder: Path) -> list[str]:
     problems += [f"{name}: it was put in: the manifest does not know it" for name in sorted(extra)]
     text = noted.read_text(errors="replace") if noted.is_file() else ""
     if text != f"{sha256_of(manifest)}  manifest.json\n":
-        whose = (
-            "manifest.sha256"
-            if schema == "fairclock.bundle/1" and not problems and is_canonical(manifest, tree)
-            else "manifest.json"
-        )
-        problems.append(f"{whose}: it was altered, or the other of manifest.json and manifest.sha256 was")
+        is_whole = schema == "fairclock.bundle/1" and not problems and is_canonical(manifest, tree)
+        whose = "manifest.sha256" if is_whole else "manifest.json"
+        problems.insert(0, f"{whose}: it was altered; what is said of other files may follow from that")
     return problems
 
 

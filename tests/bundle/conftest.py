@@ -1,4 +1,4 @@
-"""One rich month in a real store, its ledger and credits, its issued report, and its bundle; made once a module."""
+"""One rich month in a real store, its ledger and credits, its issued report, and its bundle; made once for all modules here."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from billing.bookkeeping.rating import rate
 from billing.credits import CreditState
 from billing.prices.loading import load_price_book
 from billing.usage import Treatment
+from fairclock import __version__
+from fairclock.documents.fonts import describe
 from fairclock.store import open_store
 from sla.bundle import write_bundle
 from sla.contracts.versions import load_versions
@@ -70,16 +72,14 @@ def verify() -> ModuleType:
     return module
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def rich(tmp_path_factory: pytest.TempPathFactory) -> Generator[RichMonth]:
     folder = tmp_path_factory.mktemp("rich")
     with open_store(f"chdb://{folder / 'store'}") as store:
         path = folder / "play"
         path.mkdir()
         play = Play(path=FOLDER / "month.script", store=store, folder=path)
-        play.run(
-            read_script(FOLDER / "month.script", (FOLDER / "month.script").read_text(encoding="utf-8"))
-        )
+        play.run(read_script(FOLDER / "month.script", (FOLDER / "month.script").read_text(encoding="utf-8")))
         contract = path / "contracts" / "1.yaml"
         _rate(store)
         _claim(store, contract)
@@ -92,7 +92,9 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Generator[RichMonth]:
 
 def drafted(store: Store, path: Path, as_of: datetime | None = None) -> dict[str, Any]:
     """Return the draft of the month, as its command makes it."""
-    report = evaluate(store, load_versions(path), month=MONTH, as_of=as_of, software_version="0")
+    report = evaluate(
+        store, load_versions(path), month=MONTH, as_of=as_of, software_version=__version__, fonts=describe()
+    )
     return with_revision(store, report)
 
 
@@ -104,7 +106,7 @@ def issued_now(store: Store, path: Path) -> Any:
         month=MONTH,
         as_of=None,
         now=datetime(2026, 12, 1, tzinfo=UTC),
-        software_version="0",
+        software_version=__version__,
     )
 
 
@@ -121,13 +123,19 @@ def _rate(store: Store) -> None:
     october = BOOK.months.interval(MONTH)
     rate(store, usages, october, prices=BOOK, months=BOOK.months)
     # some of it is taken back and made anew
-    rate(store, [*usages[:-1], a_usage(**hour, requests=4, model="qwen3")], october, prices=BOOK, months=BOOK.months)
+    rate(
+        store,
+        [*usages[:-1], a_usage(**hour, requests=4, model="qwen3")],
+        october,
+        prices=BOOK,
+        months=BOOK.months,
+    )
 
 
 def _claim(store: Store, path: Path) -> None:
     """Keep a revision and its credits, and let the customer claim one of them."""
     versions = load_versions(path)
-    keep_revision(store, evaluate(store, versions, month=MONTH, software_version="0"), inputs="")
+    keep_revision(store, evaluate(store, versions, month=MONTH, software_version=__version__), inputs="")
     computed = computed_credits(store, versions, month=MONTH)
     kept = keep_computed(store, computed, contract=versions[-1].id, month=MONTH)
     step(
