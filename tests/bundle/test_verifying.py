@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow
+import pyarrow as pa
 import pytest
 
 from tests.bundle.conftest import PROGRAM, RichMonth
@@ -33,7 +33,7 @@ runpy.run_path({program!r}, run_name="__main__")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of packages in which there is pyarrow and nothing else."""
     folder = tmp_path_factory.mktemp("packages")
-    where = Path(pyarrow.__file__).parent
+    where = Path(pa.__file__).parent
     for found in (where, *where.parent.glob("pyarrow.libs")):
         (folder / found.name).symlink_to(found)
     return folder
@@ -209,7 +209,7 @@ def test_an_altered_bundle_is_told_in_a_sentence_and_never_a_traceback(rich, pac
     ],
 )
 def test_whoever_forges_a_file_and_its_manifest_is_found_out_by_the_figures(
-    rich, verify, tmp_path, name, change, told
+    rich, verify, tmp_path, *, name, change, told
 ):
     copy = tmp_path / "copy"
     shutil.copytree(rich.folder, copy)
