@@ -1,5 +1,5 @@
 """Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
-[sidecar] [evaluating[=REQUESTS]] [attributing[=SEQUENCES]]``.
+[sidecar] [evaluating[=REQUESTS]] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -19,10 +19,12 @@ from rich.table import Table
 
 from benchmarks import (
     attributing,
+    console,
     evaluating,
     importing,
     plugin,
     receiving,
+    reporting,
     scraping,
     sealing,
     sidecar,
@@ -44,8 +46,10 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "receiving": receiving.figures,
     "sidecar": sidecar.figures,
     "evaluating": evaluating.figures,
+    "reporting": reporting.figures,
+    "console": console.figures,
 }
-_SIZED = ("attributing", "evaluating")
+_SIZED = ("attributing", "console", "evaluating", "reporting")
 _WIDTH = 150
 _WORDS = {True: "met", False: "missed", None: ""}
 

@@ -24,6 +24,7 @@ from sla.contracts import examine
 from sla.slices import InForce, evaluate_slices, sums_as_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from fairclock.store import Store
@@ -106,7 +107,7 @@ _FILL = """
 INSERT INTO requests (tenant, received_at, request_id, content_hash, k, source, model, route, region, upstream, status, outcome,
     error_code, attempts, end_to_end_us, queue_us, prefill_us, decode_us, frontend_us, prompt_tokens, completion_tokens,
     decode_tokens, engine, simulated, seal)
-SELECT concat('tenant-', leftPad(toString(number % 100), 3, '0')),
+SELECT concat('tenant-', leftPad(toString(number % {tenants:UInt64}), 3, '0')),
     fromUnixTimestamp64Micro({start:Int64} + toInt64(number) * intDiv({length:Int64}, {requests:Int64}), 'UTC'),
     toString(number), number, 0, 'bench', 'm', '/v1/chat/completions', '', '', 200, 'ok', '', 1,
     queue_us + prefill_us + decode_us + 5000, queue_us, prefill_us, decode_us, 1000,
@@ -127,7 +128,7 @@ def figures(folder: Path, requests_in_all: int = REQUESTS) -> list[Figure]:
     keys = [each.key for each in contracts]
     share = requests_in_all / _RATIO_TARGETED_AT
     with open_store(f"chdb://{folder / 'store'}") as store:
-        _fill(store, requests_in_all)
+        fill(store, requests_in_all, tenants=TENANTS)
         start = time.perf_counter()
         done = evaluate_slices(store, contracts)
         whole = time.perf_counter() - start
@@ -157,19 +158,25 @@ def figures(folder: Path, requests_in_all: int = REQUESTS) -> list[Figure]:
     ]  # fmt: skip
 
 
+def contract_text(tenant: str, rules: Sequence[Rule]) -> str:
+    """Return the contract file of a tenant with an objective a rule."""
+    return _CONTRACT.format(tenant=tenant, objectives=", ".join(rule.clause for rule in rules))
+
+
 def _contract(tenant: str) -> object:
-    text = _CONTRACT.format(tenant=tenant, objectives=", ".join(rule.clause for rule in RULES))
-    examination = examine(text)
+    examination = examine(contract_text(tenant, RULES))
     if examination.contract is None:
         raise RuntimeError(str(examination.problems))
     return examination.contract
 
 
-def _fill(store: Store, count: int) -> None:
-    start, length = to_us(MONTH.start), MONTH.length_us
-    store.execute(Query(sql=_FILL, parameters={"start": start, "length": length, "requests": count}))
+def fill(store: Store, count: int, *, tenants: int, month: Interval = MONTH) -> None:
+    """Store a month of `count` sealed requests, dealt out among `tenants` in turn."""
+    start, length = to_us(month.start), month.length_us
+    parameters = {"start": start, "length": length, "requests": count, "tenants": tenants}
+    store.execute(Query(sql=_FILL, parameters=parameters))
     store.execute(Query(sql=_SEALS, parameters={"start": start, "hours": length // 3_600_000_000}))
-    store.cover(kind="gateway", source="bench", intervals=[MONTH])
+    store.cover(kind="gateway", source="bench", intervals=[month])
 
 
 def _increment(store: Store, contracts: list[InForce]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from fairclock.config import Listening, Section
+from fairclock.config import Listening, Seconds, Section
 
 
 class ConsoleSection(Section):
@@ -19,5 +19,5 @@ class ConsoleSection(Section):
     trust_loopback: bool = True
     """Whether whoever asks from this machine, at a loopback address, is an administrator without a token."""
 
-    limit_seconds: float = Field(default=15.0, gt=0, le=600)
+    limit: Seconds = 15.0
     """How long one answer may take before whoever asked is told to ask for less."""

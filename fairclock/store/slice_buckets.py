@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairclock.model import to_us
+from fairclock.model import Interval, to_us
 from fairclock.store.query import Query
 from fairclock.store.slices import SliceKey, newest_query
 
@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from fairclock.model import Interval
     from fairclock.store import Store
 
-ARRAYS = ("total", "good", "bad", "excluded", "unknown")
+ARRAYS = ("good", "bad", "excluded", "unknown")
 SUMS = ("requests", "queue_us", "queue_of_us", "gateway_us", "engine_us")
 
 Sums = tuple[tuple[int, ...], ...]
-"""The five arrays (an entry an objective), and the five sums as one more."""
+"""The four arrays (an entry an objective), and the five sums as one more."""
 
 
 def bucket_sums(
@@ -28,22 +27,39 @@ def bucket_sums(
     """Return the sums of each stretch (its number from the start of `window`) that has slices, in one pass."""
     if not keys or not window.length_us:
         return {}
+    bucket = "intDiv(toUnixTimestamp64Micro(minute) - {slice_from:Int64}, {step_us:Int64})"
+    return _sums(store, bucket, {**_parameters(keys, window, as_of), "step_us": step_us})
+
+
+def segment_sums(
+    store: Store, keys: Sequence[SliceKey], starts: Sequence[datetime], end: datetime, *, as_of: datetime
+) -> dict[tuple[SliceKey, int], Sums]:
+    """Return the sums of each of the segments that begin at `starts`, in time order, the last at `end`, in one pass."""
+    if not keys or not starts or starts[0] >= end:
+        return {}
+    window = Interval(start=starts[0], end=end)
+    bucket = "arrayFirstIndex(start -> start > toUnixTimestamp64Micro(minute), {segments:Array(Int64)}) - 2"
+    # one more at the end, so that the first that is later is always found
+    segments = [*(to_us(each) for each in starts), to_us(end)]
+    return _sums(store, bucket, {**_parameters(keys, window, as_of), "segments": segments})
+
+
+def _sums(store: Store, bucket: str, parameters: dict[str, object]) -> dict[tuple[SliceKey, int], Sums]:
     newest = newest_query(", ".join((*ARRAYS, *SUMS)))
     summed = [*(f"sumForEach({name})" for name in ARRAYS), *(f"sum(toInt128({name}))" for name in SUMS)]
     found = store.rows(
         Query(
-            sql="SELECT contract, version,"
-            " intDiv(toUnixTimestamp64Micro(minute) - {slice_from:Int64}, {step_us:Int64}) AS bucket,"
-            f" {', '.join(summed)} FROM ({newest}) GROUP BY contract, version, bucket",
-            parameters={**_parameters(keys, window, as_of), "step_us": step_us},
+            sql=f"SELECT contract, version, {bucket} AS bucket, {', '.join(summed)} FROM ({newest})"
+            " GROUP BY contract, version, bucket",
+            parameters=parameters,
         )
     )
     return {
-        (SliceKey(contract, version), int(bucket)): (
+        (SliceKey(contract, version), int(number)): (
             *(tuple(map(int, array)) for array in values[: len(ARRAYS)]),
             tuple(int(value) for value in values[len(ARRAYS) :]),
         )
-        for contract, version, bucket, *values in found
+        for contract, version, number, *values in found
     }
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sla.contracts import Contract
 
 MINE, OTHER = "acme", "zebra"
-FOREIGN = ("zebra", "Zebra", "quagga", "10.9.9.9", "engine-z", "striped")
+FOREIGN = ("zebra", "Zebra", "quagga", "10.9.9.9", "engine-z", "Striped")
 """What only the other tenant's figures hold: names, ids, models, machines."""
 BOOK = BookPrices(load_price_book(Path(__file__).parents[1] / "ledger" / "prices.yaml"))
 _MODELS = {MINE: "deepseek-v4", OTHER: "quagga-7b"}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from fairclock.cli.ledger_costs import month_costs
 from fairclock.console.readings.cost import cost_page
-from fairclock.console.readings.models.base import RangeName
+from fairclock.console.readings.models.base import Lack, RangeName
 from fairclock.console.readings.overview import overview
 from fairclock.console.readings.protocol import Wanted
 from fairclock.console.readings.ranged import ranged
@@ -16,12 +18,13 @@ from fairclock.console.readings.ranges import month_of_all
 from fairclock.console.readings.reports import document
 from fairclock.console.readings.sources import source_page
 from fairclock.console.readings.tenant import tenant_page
+from fairclock.documents.numbers import rounded
 from fairclock.model import Interval
 from sla.evaluation import evaluate
 from sla.reports import report_json
 from sla.revisions import with_revision
 from tests.console.looking import a_view
-from tests.console.scene import MINE
+from tests.console.scene import BOOK, MINE
 
 
 @pytest.fixture(scope="module")
@@ -197,3 +200,20 @@ def test_a_report_that_is_asked_for_again_at_once_is_not_evaluated_again(two_ten
         )
         is before
     )
+
+
+def test_the_cost_book_is_worked_out_aside_and_is_what_the_ledger_shows(two_tenants, view):
+    wanted = Wanted(name=RangeName.MONTH, month=f"{view.as_of:%Y-%m}")
+    first = cost_page(view, wanted)
+    assert first.cost_book is None
+    assert Lack.NOT_COUNTED_YET in first.lacking
+    until = time.monotonic() + 120
+    while (found := cost_page(view, wanted)).cost_book is None:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    settings = view.cost_book
+    said = month_costs(two_tenants.store, BOOK, wanted.month, found.cost_book.measured.as_of, settings)
+    assert [(each.engine, each.cost) for each in found.cost_book.engines] == [
+        (each.engine, f"{rounded(each.amount, 6):f}") for each in said
+    ]
+    assert Lack.NOT_COUNTED_YET not in found.lacking

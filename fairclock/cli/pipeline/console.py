@@ -43,7 +43,7 @@ def console(
             now=lambda: datetime.now(UTC),
             software_version=__version__,
         ),
-        limit_seconds=settings.console.limit_seconds,
+        limit_seconds=settings.console.limit,
     )
     gate = Gate(
         find=keyring.find,

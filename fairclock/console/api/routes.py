@@ -161,7 +161,11 @@ def _lasting(text: str) -> str:
             return {key: without(each) for key, each in value.items() if key not in _PASSING}
         return [without(each) for each in value] if isinstance(value, list) else value
 
-    return json.dumps(without(json.loads(text)), sort_keys=True)
+    said = json.loads(text)
+    window = said.get("range")
+    if window is not None and window["ends_at"] == said["as_of"]:
+        said["range"] = window["name"]  # it ends now, whenever that is
+    return json.dumps(without(said), sort_keys=True)
 
 
 async def _body(request: Request) -> bytes | None:

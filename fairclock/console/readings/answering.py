@@ -88,6 +88,7 @@ class AnsweredReadings:
     def close(self) -> None:
         """Answer nothing more; what has begun ends by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._memory.cost_books.close()
 
     async def overview(self, caller: Caller) -> Overview:
         """Return every contract the caller may see, worst first."""

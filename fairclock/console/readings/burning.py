@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from fairclock.console.readings.models.base import Anchor, Basis
 from fairclock.console.readings.models.figures import Burn, BurnDown, BurnDownPoint
-from fairclock.console.readings.month_sums import tallies_of
+from fairclock.console.readings.month_sums import added, tallies_of
 from fairclock.console.readings.ranged import step_of
 from fairclock.model import Interval
 from fairclock.store.slice_buckets import bucket_sums
 from fairclock.store.slices import SliceKey
-from sla.budgets import Budget, burn_rate
+from sla.budgets import burn_rate
 from sla.contracts.versions import versions_of
 from sla.prometheus_rules import share_of
-from sla.slices import sums_as_of
+from sla.tallies import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairclock.console.readings.view import Versions, View
+    from fairclock.store.slice_buckets import Sums
     from sla.contracts import Contract
     from sla.contracts.objectives import Objective
-    from sla.slices import Slice
-    from sla.tallies import Tally
+
+    Recent = tuple[Tally, ...]
 
 WINDOWS = (timedelta(hours=1), timedelta(hours=6))
 """The stretches of which the pace is shown."""
 _MINUTE = timedelta(minutes=1)
 _MICROSECOND = timedelta(microseconds=1)
+_NOTHING = Tally()
 
 
 def key_of(contract: Contract) -> SliceKey:
@@ -39,26 +41,54 @@ def key_of(contract: Contract) -> SliceKey:
     return SliceKey(contract.id, contract.version_sha256)
 
 
-def recent_sums(view: View, keys: Sequence[SliceKey]) -> dict[SliceKey, tuple[Slice, ...]]:
-    """Return the sums of each of `WINDOWS` up to the minute of the view, by version."""
+def recent_sums(view: View, keys: Sequence[SliceKey]) -> dict[SliceKey, tuple[Recent, ...]]:
+    """Return what each objective counted in each of `WINDOWS` up to the minute of the view, by version; one pass."""
     end = view.as_of.replace(second=0, microsecond=0)
     end = end if end == view.as_of else end + _MINUTE
-    windows = [Interval(start=end - each, end=end) for each in WINDOWS]
-    return sums_as_of(view.store, list(keys), windows, view.as_of)
+    step = WINDOWS[0]
+    buckets = WINDOWS[-1] // step
+    found = bucket_sums(
+        view.store,
+        keys,
+        Interval(start=end - WINDOWS[-1], end=end),
+        step_us=step // _MICROSECOND,
+        as_of=view.as_of,
+    )
+    by_key: dict[SliceKey, dict[int, Sums]] = {}
+    for (key, bucket), sums in found.items():
+        by_key.setdefault(key, {})[bucket] = sums
+    return {
+        key: tuple(
+            tallies_of(added(inside)) if inside else ()
+            for window in WINDOWS
+            for inside in ([each[at] for at in range(buckets - window // step, buckets) if at in each],)
+        )
+        for key, each in by_key.items()
+    }
 
 
-def burns_of(contract: Contract, place: int, sums: Sequence[Slice] | None) -> tuple[Burn, ...]:
+def shares_of(view: View, contract: Contract) -> tuple[Fraction | None, ...]:
+    """Return the share that may be bad of each objective; None where no share of requests decides."""
+    key = key_of(contract)
+    known = view.memory.shares.get(key)
+    if known is None:
+        known = view.memory.shares[key] = tuple(share_of(each) for each in contract.objectives)
+    return known
+
+
+def burns_of(view: View, contract: Contract, place: int, sums: Sequence[Recent] | None) -> tuple[Burn, ...]:
     """Return the pace of the objective at `place` in each window; none where no share of requests decides."""
-    share = share_of(contract.objectives[place])
+    share = shares_of(view, contract)[place]
     if share is None:
         return ()
     unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
     found = []
     for number, window in enumerate(WINDOWS):
-        tally = _tally(sums[number] if sums else None, place)
-        n = 0 if tally is None else tally.counted(unknown_is_bad=unknown_is_bad)
-        spent = 0 if tally is None else tally.spent(unknown_is_bad=unknown_is_bad)
-        rate = burn_rate(spent, n, share)
+        tallies = sums[number] if sums else ()
+        tally = tallies[place] if place < len(tallies) else _NOTHING
+        n, spent = tally.counted(unknown_is_bad=unknown_is_bad), tally.spent(unknown_is_bad=unknown_is_bad)
+        # most spend nothing, and exact fractions take their time
+        rate = burn_rate(spent, n, share) if spent else (0 if n else None)
         found.append(
             Burn(
                 window_seconds=int(window.total_seconds()),
@@ -123,15 +153,10 @@ def _points(
     return tuple(points)
 
 
-def remaining_ratio(share: Fraction, n: int, spent: int) -> float | None:
-    """Return the part of a budget of requests that is left; None where nothing is allowed."""
-    ratio = Budget(kind="requests", share=share, counted=n, spent=spent).remaining_ratio
-    return None if ratio is None else float(ratio)
+def remaining_ratio(allowed: int, spent: int) -> float | None:
+    """Return the part of a budget of requests that is left, as `Budget` has it; None where nothing is allowed."""
+    return (allowed - spent) / allowed if allowed else None
 
 
 def _has_budget(objective: Objective) -> bool:
     return share_of(objective) is not None
-
-
-def _tally(found: Slice | None, place: int) -> Tally | None:
-    return found.tallies[place] if found is not None and place < len(found.tallies) else None

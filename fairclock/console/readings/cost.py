@@ -53,7 +53,9 @@ def cost_page(view: View, wanted: Wanted) -> CostPage:
         lacking.append(Lack.NO_PRICES)
     if not view.caller.sees_all:
         lacking.append(Lack.NOT_FOR_TENANTS)
-    book = _kept_cost_book(view, label) if view.caller.sees_all else None
+    book, is_there = _prepared_cost_book(view, label) if view.caller.sees_all else (None, True)
+    if not is_there:
+        lacking.append(Lack.NOT_COUNTED_YET)
     return CostPage(
         range=shown, as_of=view.as_of, lacking=tuple(lacking), charges=tuple(charges), cost_book=book
     )
@@ -119,15 +121,17 @@ def _credit(said: dict[str, Any]) -> CreditFigures:
     )
 
 
-def _kept_cost_book(view: View, label: str) -> CostBookFigures | None:
-    """Return the cost book as it was some minutes ago at most: to sweep a month of engines takes its time."""
+def _prepared_cost_book(view: View, label: str) -> tuple[CostBookFigures | None, bool]:
+    """Return the cost book as it was some minutes ago at most, and whether it is there already.
+
+    To sweep a month of engines takes longer than a page may.
+    """
     book = view.prices
     if book is None:
-        return None
-    versions = tuple(each.sha256 for each in book.versions)
-    return view.memory.cost_books.get(
-        (book.id, versions, label), view.as_of, lambda: _cost_book(view, label)
-    )[0]
+        return None, True
+    key = (book.id, tuple(each.sha256 for each in book.versions), label)
+    found = view.memory.cost_books.get(key, view.as_of, lambda: _cost_book(view, label))
+    return (None, False) if found is None else (found[0], True)
 
 
 def _cost_book(view: View, label: str) -> CostBookFigures | None:

@@ -7,18 +7,18 @@ adding up the whole month would give.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from fairclock.model import Interval
-from fairclock.store.slice_buckets import ARRAYS, bucket_sums, changed_buckets
+from fairclock.store.slice_buckets import ARRAYS, bucket_sums, changed_buckets, segment_sums
 from fairclock.store.slices import MINUTE_US
 from sla.tallies import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from fairclock.store import Store
@@ -43,6 +43,14 @@ class MonthSum:
     engine_us: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What slices come to by version: their months (absent: no slice), and the tallies of each recent window."""
+
+    months: Mapping[SliceKey, MonthSum]
+    recent: Mapping[SliceKey, tuple[tuple[Tally, ...], ...]]
+
+
 @dataclass(slots=True)
 class _Kept:
     """The days of one month before `cut`, of some versions, as they were known at `as_of`."""
@@ -61,34 +69,59 @@ class MonthSums:
         self._kept: dict[tuple[Interval, tuple[SliceKey, ...]], _Kept] = {}
 
     def read(
-        self, store: Store, months: Mapping[SliceKey, Interval], as_of: datetime
-    ) -> dict[SliceKey, MonthSum]:
-        """Return the sum of each version's month, up to and with the minute of `as_of`; absent: no slice."""
+        self,
+        store: Store,
+        months: Mapping[SliceKey, Interval],
+        as_of: datetime,
+        windows: Sequence[timedelta] = (),
+    ) -> Counted:
+        """Return the sum of each version's month, up to and with the minute of `as_of`, and those of the last `windows`."""
         groups: dict[Interval, list[SliceKey]] = {}
         for key, month in months.items():
             groups.setdefault(month, []).append(key)
         with self._guard:
             wanted = {(month, tuple(sorted(keys))) for month, keys in groups.items()}
             self._kept = {key: each for key, each in self._kept.items() if key in wanted}
-            found: dict[SliceKey, MonthSum] = {}
-            for month, keys in sorted(wanted, key=lambda each: (each[0].start, each[0].end, each[1])):
-                found |= self._month(store, month, keys, as_of)
-            return found
+            kept = {key: self._brought_up(store, *key, as_of) for key in wanted}
+        end = _minute_after(as_of)
+        cuts = {key: each.cut for group, each in kept.items() for key in group[1]}
+        # read once: what the table keeps together is much longer than what is asked for
+        starts = sorted({*(each for each in cuts.values() if each < end), *(end - each for each in windows)})
+        segments: dict[SliceKey, dict[int, Sums]] = {}
+        for (key, number), sums in segment_sums(store, list(months), starts, end, as_of=as_of).items():
+            segments.setdefault(key, {})[number] = sums
 
-    def _month(
+        def since(key: SliceKey, start: datetime, until: datetime) -> list[Sums]:
+            return [sums for number, sums in segments.get(key, {}).items() if start <= starts[number] < until]
+
+        month_parts = {
+            key: [
+                *([each.together[key]] if key in each.together else []),
+                *since(key, each.cut, month.end),
+            ]
+            for (month, keys), each in kept.items()
+            for key in keys
+        }
+        return Counted(
+            months={key: _month_sum(parts) for key, parts in month_parts.items() if parts},
+            recent={
+                key: tuple(
+                    tallies_of(added(parts)) if (parts := since(key, end - window, end)) else ()
+                    for window in windows
+                )
+                for key in segments
+            },
+        )
+
+    def _brought_up(
         self, store: Store, month: Interval, keys: tuple[SliceKey, ...], as_of: datetime
-    ) -> dict[SliceKey, MonthSum]:
+    ) -> _Kept:
+        """Return a month's days as they were known at `as_of`; of two questions the later one is kept."""
         kept = self._kept.get((month, keys))
         if kept is None or kept.as_of > as_of:
             kept = self._kept[month, keys] = _Kept(as_of=as_of, cut=month.start)
         self._bring_up(store, month, keys, kept, as_of)
-        end = max(kept.cut, min(month.end, _minute_after(as_of)))
-        live = bucket_sums(store, keys, Interval(start=kept.cut, end=end), step_us=_DAY_US * 366, as_of=as_of)
-        recent = {key: sums for (key, _), sums in live.items()}
-        both = {*kept.together, *recent}
-        return {
-            key: _month_sum([each[key] for each in (kept.together, recent) if key in each]) for key in both
-        }
+        return replace(kept)
 
     def _bring_up(
         self, store: Store, month: Interval, keys: tuple[SliceKey, ...], kept: _Kept, as_of: datetime
@@ -136,7 +169,7 @@ def added(found: list[Sums]) -> Sums:
 
 def tallies_of(sums: Sums) -> tuple[Tally, ...]:
     """Return a tally an objective."""
-    _, good, bad, excluded, unknown = sums[: len(ARRAYS)]
+    good, bad, excluded, unknown = sums[: len(ARRAYS)]
     return tuple(
         Tally(good=one, bad=two, excluded=three, unknown=four)
         for one, two, three, four in zip(good, bad, excluded, unknown, strict=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairclock.console.readings.alerts import firing_alerts
-from fairclock.console.readings.burning import burns_of, key_of, recent_sums, remaining_ratio
+from fairclock.console.readings.burning import WINDOWS, burns_of, key_of, remaining_ratio, shares_of
 from fairclock.console.readings.models.base import Anchor, Basis, Lack, Range, RangeName
 from fairclock.console.readings.models.figures import CoverageFigures
 from fairclock.console.readings.models.overview import ContractCard, Overview, StandingFigures, State
@@ -19,19 +19,18 @@ from sla.contracts.objectives import AvailabilityObjective
 from sla.contracts.versions import versions_of
 from sla.evaluation.promises import needs_engine
 from sla.percentiles import allowed_over
-from sla.prometheus_rules import share_of
 from sla.revisions.figures import read_figures
 from sla.verdicts import by_count, ratio_allowed, under_floor
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from fairclock.console.readings.burning import Recent
     from fairclock.console.readings.models.figures import AlertFigures
     from fairclock.console.readings.month_sums import MonthSum
     from fairclock.console.readings.view import Versions, View
     from fairclock.store.slices import SliceKey
     from sla.contracts import Contract
-    from sla.slices import Slice
 
 _WORST_FIRST = {each: place for place, each in enumerate(State)}
 
@@ -56,8 +55,9 @@ def overview(view: View) -> Overview:
     visible = view.visible()
     months = {versions[0].id: _month(versions, view.as_of) for versions in visible}
     begun = [each for each in months.values() if each is not None]
-    sums = view.memory.month_sums.read(view.store, {each.key: each.part for each in begun}, view.as_of)
-    recent = recent_sums(view, [each.key for each in begun])
+    counted = view.memory.month_sums.read(
+        view.store, {each.key: each.part for each in begun}, view.as_of, WINDOWS
+    )
     alerts = firing_alerts(view)
     ongoing = Counter(contract for contract, _ in open_incidents(view.store, at=view.as_of, as_of=view.as_of))
     issued = {
@@ -74,7 +74,7 @@ def overview(view: View) -> Overview:
         verdicts = {} if kept is None else _verdicts(kept.figures)
         cards.append(
             _card(
-                view, month, sums.get(month.key), recent.get(month.key),
+                view, month, counted.months.get(month.key), counted.recent.get(month.key),
                 alerts=mine, ongoing=ongoing[month.contract.id], verdicts=verdicts,
                 evaluated=None if kept is None else kept.as_of,
             )
@@ -111,7 +111,7 @@ def _card(
     view: View,
     month: _Month,
     found: MonthSum | None,
-    recent: tuple[Slice, ...] | None,
+    recent: tuple[Recent, ...] | None,
     *,
     alerts: list[AlertFigures],
     ongoing: int,
@@ -121,7 +121,7 @@ def _card(
     contract = month.contract
     elapsed_us = max(0, int((min(view.as_of, month.part.end) - month.part.start).total_seconds() * 1_000_000))
     standings = tuple(
-        _standing(contract, place, found, recent, elapsed_us=elapsed_us, kept=verdicts)
+        _standing(view, contract, place, found, recent=recent, elapsed_us=elapsed_us, kept=verdicts)
         for place in range(len(contract.objectives))
     )
     rates = [burn.rate for each in standings for burn in each.burns if burn.rate is not None]
@@ -156,18 +156,19 @@ def _card(
 
 
 def _standing(
+    view: View,
     contract: Contract,
     place: int,
     found: MonthSum | None,
-    recent: tuple[Slice, ...] | None,
     *,
+    recent: tuple[Recent, ...] | None,
     elapsed_us: int,
     kept: dict[str, str],
 ) -> StandingFigures:
     objective = contract.objectives[place]
-    share = share_of(objective)
+    share = shares_of(view, contract)[place]
     tally = found.tallies[place] if found is not None and place < len(found.tallies) else None
-    burns = burns_of(contract, place, recent)
+    burns = burns_of(view, contract, place, recent)
     if share is None or tally is None or found is None:
         verdict = kept.get(objective.name)
         return StandingFigures(
@@ -202,7 +203,7 @@ def _standing(
         allowed=allowed,
         unknown=tally.unknown,
         excluded=tally.excluded,
-        remaining_ratio=remaining_ratio(share, n, over),
+        remaining_ratio=remaining_ratio(allowed, over),
         burns=burns,
     )
 

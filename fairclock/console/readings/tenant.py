@@ -108,7 +108,7 @@ def _with_burns(
     sums = recent_sums(view, [key_of(current)]).get(key_of(current))
     places = {objective.name: place for place, objective in enumerate(current.objectives)}
     return tuple(
-        each.model_copy(update={"burns": burns_of(current, places[each.objective], sums)})
+        each.model_copy(update={"burns": burns_of(view, current, places[each.objective], sums)})
         if each.objective in places and each.part is None
         else each
         for each in budgets

@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from fairclock.console.readings.kept import Kept
 from fairclock.console.readings.models.base import Anchor, Basis, Measured
 from fairclock.console.readings.month_sums import MonthSums
+from fairclock.console.readings.prepared import Prepared
 from fairclock.errors import NotShown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from fractions import Fraction
 
     from billing.cost_book.settings import CostBookSettings
     from billing.prices.book import PriceBook
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from fairclock.console.readings.kept_reports import KeptReports
     from fairclock.console.readings.models.cost import CostBookFigures
     from fairclock.store import Store
+    from fairclock.store.slices import SliceKey
     from sla.contracts import Contract
 
 Versions = list["Contract"]
@@ -33,8 +35,9 @@ class Memory:
 
     reports: KeptReports
     month_sums: MonthSums = field(default_factory=MonthSums)
-    cost_books: Kept[CostBookFigures | None] = field(
-        default_factory=lambda: Kept(most=24, fresh=timedelta(minutes=10))
+    shares: dict[SliceKey, tuple[Fraction | None, ...]] = field(default_factory=dict)
+    cost_books: Prepared[CostBookFigures | None] = field(
+        default_factory=lambda: Prepared(most=24, fresh=timedelta(minutes=10))
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import AwareDatetime, Field, StringConstraints
 
 from fairclock.console.readings.models.base import Count, Measured, Page, Shown
 
@@ -79,17 +79,17 @@ class ExclusionProposal(Shown):
 
     contract: Name
     clause: Name
-    starts_at: datetime
-    ends_at: datetime | None = None
+    starts_at: AwareDatetime
+    ends_at: AwareDatetime | None = None
     recurrence: Annotated[str, Field(max_length=1000)] = ""
     exceptions: Annotated[tuple[str, ...], Field(max_length=100)] = ()
     time_zone: Annotated[str | None, Field(max_length=100)] = None
     reason: Words
     author: Name
     evidence: Annotated[str, Field(max_length=2000)] = ""
-    notice_at: datetime | None = None
+    notice_at: AwareDatetime | None = None
     notice_to: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
-    answer_by: datetime | None = None
+    answer_by: AwareDatetime | None = None
 
 
 class Mark(Shown):
