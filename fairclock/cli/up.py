@@ -40,7 +40,7 @@ _OFF = "off"
     default=None,
     envvar="FAIRCLOCK_LISTEN",
     show_envvar=True,
-    help="Where frames of sidecars, /healthz, /readyz and /metrics are answered, or off (default: 127.0.0.1:8780).",
+    help="Where the console, frames of sidecars, /healthz, /readyz and /metrics are answered, or off (default: 127.0.0.1:8780).",
 )
 @click.option(
     "--demo-gpu",
@@ -52,7 +52,7 @@ _OFF = "off"
 def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, **flags: Any) -> None:
     """Hold the store, collect, take what sidecars forward, seal and count what changed, until SIGINT or SIGTERM.
 
-    The contracts under sla.contracts are counted minute by minute, every few seconds.
+    The contracts under sla.contracts are counted minute by minute, every few seconds; the console shows them.
     Beside it, every other command works on the same store.
     """
     del debug
