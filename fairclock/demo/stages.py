@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from fairclock import __version__
 from fairclock.demo.billing import bill, write_billing, write_invoices
 from fairclock.documents.fonts import describe
 from fairclock.store import IngestCounts, open_store
+from sla.bundle import write_bundle
 from sla.contracts import load_contract
 from sla.evaluation import evaluate
 from sla.reports import FORMATS, LANGUAGES, write_reports
@@ -21,7 +23,6 @@ from sla.revisions import with_revision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
     from pathlib import Path
 
     from fairclock.demo.billing import Billed
@@ -52,6 +53,7 @@ class Demonstration:
     files: tuple[Path, ...]
     billed: Billed
     invoices: tuple[Path, ...]
+    bundle: Path
     stages: tuple[Stage, ...]
 
 
@@ -127,6 +129,8 @@ def demonstrate(
                 )
             with stopwatch.stage("write invoices"):
                 invoices = write_invoices(billed.statements, workspace.invoices)
+            with stopwatch.stage("write a bundle"):
+                bundle = _bundled(store, simulated.contracts[0], reports[0], workspace.bundles)
             with stopwatch.stage("write reports"):
                 files = writing.result()
     return Demonstration(
@@ -138,6 +142,7 @@ def demonstrate(
         files=tuple(files),
         billed=billed,
         invoices=tuple(invoices),
+        bundle=bundle,
         stages=tuple(stopwatch.stages),
     )
 
@@ -152,6 +157,12 @@ def _evaluated(store: Store, contract: Path, month: str) -> dict[str, Any]:
         fonts=describe(),
     )
     return with_revision(store, report)
+
+
+def _bundled(store: Store, contract: Path, report: dict[str, Any], directory: Path) -> Path:
+    """Write the bundle of one report; the others' would say the same of other tenants."""
+    known = datetime.fromisoformat(str(report["as_of"]))
+    return write_bundle(store, [load_contract(contract)], report, directory, as_of=known)
 
 
 def _written(reports: list[dict[str, Any]], directory: Path) -> list[Path]:

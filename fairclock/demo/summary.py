@@ -50,6 +50,7 @@ def summary_json(demonstration: Demonstration, workspace: Workspace) -> dict[str
         "reports": [str(path) for path in demonstration.files],
         "ledger": ledger_json(demonstration.billed),
         "invoices": [str(path) for path in demonstration.invoices],
+        "bundle": str(demonstration.bundle),
     }
 
 
@@ -74,6 +75,8 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
     for path in summary["invoices"]:
         if path.endswith("-invoice.pdf"):
             console.print(Text("  " + path), soft_wrap=True)
+    console.print("A report's evidence, for somebody without Fairclock to count again (python verify.py):")
+    console.print(Text("  " + summary["bundle"]), soft_wrap=True)
     console.print(Text(f"Logs, contracts, prices and store: {summary['out']}"), soft_wrap=True)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MARKER = ".fairclock-demo"
-_MARK = "Written by `fairclock demo`, which may replace the folders raw, contracts, store, reports, billing\nand invoices here.\n"
+_MARK = "Written by `fairclock demo`, which may replace the folders raw, contracts, store, reports, billing,\ninvoices and bundles here.\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,11 @@ class Workspace:
         """Return where the statements of charges are."""
         return self.root / "invoices"
 
+    @property
+    def bundles(self) -> Path:
+        """Return where the bundle is with which others count a report again."""
+        return self.root / "bundles"
+
 
 def prepare_workspace(out: Path) -> Workspace:
     """Return an empty workspace at `out`; an earlier demonstration there is replaced, anything else refused.
@@ -71,7 +76,14 @@ def prepare_workspace(out: Path) -> Workspace:
         workspace = Workspace(root=out.resolve())
         out.mkdir(parents=True, exist_ok=True)
         (out / MARKER).write_text(_MARK, encoding="utf-8")
-        made = (workspace.raw, workspace.contracts, workspace.reports, workspace.billing, workspace.invoices)
+        made = (
+            workspace.raw,
+            workspace.contracts,
+            workspace.reports,
+            workspace.billing,
+            workspace.invoices,
+            workspace.bundles,
+        )
         for folder in (workspace.store, *made):
             if folder.exists():
                 shutil.rmtree(folder)

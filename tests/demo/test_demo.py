@@ -97,7 +97,7 @@ def test_each_contract_has_its_report_in_four_formats_and_two_languages(month):
 def test_what_is_being_done_is_said_beside_the_data_and_how_long_it_took(month):
     _, summary, said = month
     names = ["simulate", "ingest gateway", "ingest spans", "join and seal", "evaluate"]
-    names += ["rate, close and verify", "write invoices", "write reports"]
+    names += ["rate, close and verify", "write invoices", "write a bundle", "write reports"]
     assert [stage["name"] for stage in summary["stages"]] == names
     assert all(name in said for name in names)
 
@@ -142,6 +142,18 @@ def test_the_month_is_billed_to_the_last_request_and_closed(month):
         assert (statement["simulated"], statement["status"]) == (True, "final")
         assert statement["number"] == each["number"] == f"{each['tenant']}-000001"
         assert sum(Fraction(line["net"]) for line in statement["lines"]) == Fraction(each["net"])
+
+
+def test_one_report_can_be_counted_again_by_the_program_in_its_bundle(month):
+    out, summary, _ = month
+    bundle = Path(summary["bundle"])
+    (report,) = (out / "reports").glob(f"{bundle.name.removesuffix('-bundle')}.json")
+    assert (bundle / "report.json").read_bytes() == report.read_bytes()
+    done = subprocess.run(
+        [sys.executable, str(bundle / "verify.py")], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.endswith("Everything holds.\n")
 
 
 def test_a_tampered_copy_of_its_ledger_is_caught(month):

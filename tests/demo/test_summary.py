@@ -62,6 +62,7 @@ def summary(*objectives, customer="云帆金融"):
                 }
             ],
         },
+        "bundle": "/somewhere/demo-out/bundles/a-2026-10-bundle",
         "invoices": ["/somewhere/demo-out/invoices/a-2026-10-invoice.pdf"],
         "stages": [{"name": "simulate", "seconds": 3.5}],
         "seconds": 3.5,
