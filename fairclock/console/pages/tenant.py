@@ -195,14 +195,22 @@ def _clocks(clocks: Sequence[ClockFigures], words: Wording) -> list[dict[str, An
                 "p50": words.seconds(each.p50_seconds),
                 "p95": words.seconds(each.p95_seconds),
                 "p99": words.seconds(each.p99_seconds),
-                "interval": None
-                if interval is None or interval == (None, None)
-                else f"{words.seconds(interval[0])} – {words.seconds(interval[1])}",
+                "interval": None if interval is None else _interval(*interval, words),
                 "most": words.seconds(each.max_seconds),
                 "n": words.integer(each.n),
             }
         )
     return rows
+
+
+def _interval(low: float | None, high: float | None, words: Wording) -> str | None:
+    if low is None and high is None:
+        return None
+    if high is None:
+        return words.shared.text("details.interval_or_more", low=words.seconds(low))
+    if low is None:
+        return words.shared.text("details.interval_or_less", high=words.seconds(high))
+    return f"{words.seconds(low)} – {words.seconds(high)}"
 
 
 def _spread(figures: ClockFigures) -> Spread | None:
