@@ -1,4 +1,4 @@
-"""One rich month in a real store, its ledger and credits, its issued report, and its bundle; made once for all modules here."""
+"""One rich month in a real store, with its ledger and credits, and the bundle of its draft; made once for all modules here."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ BOOK = BookPrices(load_price_book(FOLDER.parent / "ledger" / "prices.yaml"))
 
 @dataclass
 class RichMonth:
-    """A store in which a month was played, the contract's file, and the bundle of the month's draft."""
+    """Where a month was played, the contract's file, the draft of the month, and its bundle."""
 
-    store: Store
+    dsn: str
     path: Path
     folder: Path
     report: dict[str, Any]
@@ -72,10 +72,12 @@ def verify() -> ModuleType:
     return module
 
 
-@pytest.fixture(scope="package")
-def rich(tmp_path_factory: pytest.TempPathFactory) -> Generator[RichMonth]:
+@pytest.fixture(scope="session")
+def bundled(tmp_path_factory: pytest.TempPathFactory) -> RichMonth:
+    """The month, played once; its store is closed again, since a process holds one folder at a time."""
     folder = tmp_path_factory.mktemp("rich")
-    with open_store(f"chdb://{folder / 'store'}") as store:
+    dsn = f"chdb://{folder / 'store'}"
+    with open_store(dsn) as store:
         path = folder / "play"
         path.mkdir()
         play = Play(path=FOLDER / "month.script", store=store, folder=path)
@@ -87,7 +89,13 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Generator[RichMonth]:
         bundle = write_bundle(
             store, load_versions(contract), report, folder, as_of=datetime.fromisoformat(report["as_of"])
         )
-        yield RichMonth(store=store, path=contract, folder=bundle, report=report)
+    return RichMonth(dsn=dsn, path=contract, folder=bundle, report=report)
+
+
+@pytest.fixture(scope="module")
+def store(bundled: RichMonth) -> Generator[Store]:
+    with open_store(bundled.dsn) as opened:
+        yield opened
 
 
 def drafted(store: Store, path: Path, as_of: datetime | None = None) -> dict[str, Any]:

@@ -51,14 +51,14 @@ def alone(packages: Path, program: Path, *arguments: Path) -> subprocess.Complet
 
 
 @pytest.fixture(scope="module")
-def recomputed(rich: RichMonth, verify: ModuleType) -> dict[str, Any]:
-    found, problems = verify.recomputed(verify.Bundle(rich.folder))
+def recomputed(bundled: RichMonth, verify: ModuleType) -> dict[str, Any]:
+    found, problems = verify.recomputed(verify.Bundle(bundled.folder))
     assert problems == []
     return found
 
 
-def test_the_program_in_the_bundle_reproduces_everything_without_fairclock(rich, packages):
-    run = alone(packages, rich.folder / "verify.py")
+def test_the_program_in_the_bundle_reproduces_everything_without_fairclock(bundled, packages):
+    run = alone(packages, bundled.folder / "verify.py")
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.endswith("Everything holds.\n")
     assert "NOT SO" not in run.stdout
@@ -80,9 +80,9 @@ def test_it_is_one_file_for_an_older_python_with_nothing_but_pyarrow():
     assert imported - set(sys.stdlib_module_names) == {"pyarrow"}
 
 
-def test_every_value_of_the_report_is_recomputed_or_named_as_one_that_is_not(rich, verify, recomputed):
+def test_every_value_of_the_report_is_recomputed_or_named_as_one_that_is_not(bundled, verify, recomputed):
     """Change each alone: the program says of exactly that one that it is not so."""
-    said = {path: value for path, value in verify.leaves(rich.report) if not verify.is_left_alone(path)}
+    said = {path: value for path, value in verify.leaves(bundled.report) if not verify.is_left_alone(path)}
     found = {path: value for path, value in verify.leaves(recomputed) if not verify.is_left_alone(path)}
     assert verify.differing(said, found) == []
     assert len(said) > 2_000
@@ -93,10 +93,10 @@ def test_every_value_of_the_report_is_recomputed_or_named_as_one_that_is_not(ric
         assert [each.split(": ")[1] for each in verify.differing(without, found)] == [path]
 
 
-def test_what_is_not_recomputed_is_no_verdict_and_no_amount(rich, verify):
+def test_what_is_not_recomputed_is_no_verdict_and_no_amount(bundled, verify):
     alone_ = {
         path.split("[")[0].split(".")[0]
-        for path, _ in verify.leaves(rich.report)
+        for path, _ in verify.leaves(bundled.report)
         if verify.is_left_alone(path)
     }
     assert alone_ == {"evidence", "incidents", "changes"}
@@ -115,17 +115,17 @@ def _other(value: Any) -> Any:
     return "x" if value == [] else {"x": 1}
 
 
-def _files(rich: RichMonth) -> list[str]:
+def _files(bundled: RichMonth) -> list[str]:
     return sorted(
-        path.relative_to(rich.folder).as_posix() for path in rich.folder.rglob("*") if path.is_file()
+        path.relative_to(bundled.folder).as_posix() for path in bundled.folder.rglob("*") if path.is_file()
     )
 
 
-def test_one_altered_byte_names_its_file(rich, verify, tmp_path):
-    assert verify.altered_files(rich.folder) == []
+def test_one_altered_byte_names_its_file(bundled, verify, tmp_path):
+    assert verify.altered_files(bundled.folder) == []
     copy = tmp_path / "copy"
-    shutil.copytree(rich.folder, copy)
-    for name in _files(rich):
+    shutil.copytree(bundled.folder, copy)
+    for name in _files(bundled):
         path = copy / name
         before = path.read_bytes()
         place = len(before) // 2
@@ -139,9 +139,9 @@ def test_one_altered_byte_names_its_file(rich, verify, tmp_path):
     assert verify.altered_files(copy) == []
 
 
-def test_a_file_that_is_gone_or_was_put_in_is_named(rich, verify, tmp_path):
+def test_a_file_that_is_gone_or_was_put_in_is_named(bundled, verify, tmp_path):
     copy = tmp_path / "copy"
-    shutil.copytree(rich.folder, copy)
+    shutil.copytree(bundled.folder, copy)
     (copy / "probes.jsonl").unlink()
     (copy / "contract" / "other.yaml").write_text("x", encoding="utf-8")
     assert verify.altered_files(copy) == [
@@ -150,12 +150,12 @@ def test_a_file_that_is_gone_or_was_put_in_is_named(rich, verify, tmp_path):
     ]
 
 
-def test_an_altered_bundle_is_told_in_a_sentence_and_never_a_traceback(rich, packages, tmp_path):
+def test_an_altered_bundle_is_told_in_a_sentence_and_never_a_traceback(bundled, packages, tmp_path):
     copy = tmp_path / "copy"
-    shutil.copytree(rich.folder, copy)
+    shutil.copytree(bundled.folder, copy)
     requests = copy / "requests.parquet"
     requests.write_bytes(requests.read_bytes()[:-40])
-    run = alone(packages, rich.folder / "verify.py", copy)
+    run = alone(packages, bundled.folder / "verify.py", copy)
     assert run.returncode != 0
     assert run.stderr == ""
     assert "NOT SO  requests.parquet: it was altered" in run.stdout
@@ -209,10 +209,10 @@ def test_an_altered_bundle_is_told_in_a_sentence_and_never_a_traceback(rich, pac
     ],
 )
 def test_whoever_forges_a_file_and_its_manifest_is_found_out_by_the_figures(
-    rich, verify, tmp_path, *, name, change, told
+    bundled, verify, tmp_path, *, name, change, told
 ):
     copy = tmp_path / "copy"
-    shutil.copytree(rich.folder, copy)
+    shutil.copytree(bundled.folder, copy)
     before = (copy / name).read_text(encoding="utf-8")
     after = change(before)
     assert after != before

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from sla.bundle import latest_issued, write_bundle, zipped
-from tests.bundle.conftest import MONTH, drafted, issued_now
+from tests.bundle.conftest import MONTH, issued_now
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
@@ -23,72 +23,71 @@ def _contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_the_same_instant_gives_the_same_bytes(rich, tmp_path):
-    report = drafted(rich.store, rich.path, rich.as_of)
-    again = write_bundle(rich.store, rich.versions, report, tmp_path, as_of=rich.as_of)
-    assert _contents(again) == _contents(rich.folder)
+def test_the_same_instant_gives_the_same_bytes(bundled, store, tmp_path):
+    again = write_bundle(store, bundled.versions, bundled.report, tmp_path, as_of=bundled.as_of)
+    assert _contents(again) == _contents(bundled.folder)
     assert [each.name for each in tmp_path.iterdir()] == [again.name]
 
 
-def test_the_command_writes_it_alike_in_another_zone_and_another_place(rich, tmp_path):
+def test_the_command_writes_it_alike_in_another_zone_and_another_place(bundled, store, tmp_path):
     environment = {**os.environ, "TZ": "America/New_York", "PYTHONHASHSEED": "7", "LC_ALL": "C.UTF-8"}
     environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     run = subprocess.run(
         [
-            sys.executable, "-m", "fairclock", "reports", "bundle", str(rich.path), "--month", MONTH,
-            "--as-of", rich.report["as_of"], "-o", "out", "--dsn", rich.store.dsn,
+            sys.executable, "-m", "fairclock", "reports", "bundle", str(bundled.path), "--month", MONTH,
+            "--as-of", bundled.report["as_of"], "-o", "out", "--dsn", store.dsn,
         ],
         capture_output=True, text=True, check=False, cwd=tmp_path, env=environment, timeout=300,
     )  # fmt: skip
     assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout == f"out/{rich.folder.name}\n"
-    assert _contents(tmp_path / run.stdout.strip()) == _contents(rich.folder)
+    assert run.stdout == f"out/{bundled.folder.name}\n"
+    assert _contents(tmp_path / run.stdout.strip()) == _contents(bundled.folder)
 
 
-def test_one_file_holds_it_all_and_is_the_same_each_time(rich, tmp_path):
-    copy = tmp_path / rich.folder.name
-    shutil.copytree(rich.folder, copy)
+def test_one_file_holds_it_all_and_is_the_same_each_time(bundled, tmp_path):
+    copy = tmp_path / bundled.folder.name
+    shutil.copytree(bundled.folder, copy)
     first = zipped(copy).read_bytes()
     for path in copy.rglob("*"):
         os.utime(path, (1_000_000_000, 1_000_000_000))
     assert zipped(copy).read_bytes() == first
     with zipfile.ZipFile(copy.with_name(f"{copy.name}.zip")) as archive:
         inside = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
-    assert inside == _contents(rich.folder)
+    assert inside == _contents(bundled.folder)
 
 
-def test_other_tenants_are_nobody_in_it(rich):
-    for name, content in _contents(rich.folder).items():
+def test_other_tenants_are_nobody_in_it(bundled):
+    for name, content in _contents(bundled.folder).items():
         assert b"somebody-else" not in content, name
-    requests = pyarrow.parquet.read_table(rich.folder / "requests.parquet").to_pydict()
+    requests = pyarrow.parquet.read_table(bundled.folder / "requests.parquet").to_pydict()
     assert set(requests["tenant"]) == {"acme"}
-    timeline = pyarrow.parquet.read_table(rich.folder / "engine_timeline.parquet").to_pydict()
+    timeline = pyarrow.parquet.read_table(bundled.folder / "engine_timeline.parquet").to_pydict()
     assert set(timeline["tenant"]) <= {"acme", "other-1"}
     assert timeline["engine"]
 
 
-def test_requests_say_what_leaves_them_out_and_which_seal_they_are_from(rich):
-    requests = pyarrow.parquet.read_table(rich.folder / "requests.parquet").to_pydict()
-    ids = {each["id"] for each in rich.report["exclusions"]}
+def test_requests_say_what_leaves_them_out_and_which_seal_they_are_from(bundled):
+    requests = pyarrow.parquet.read_table(bundled.folder / "requests.parquet").to_pydict()
+    ids = {each["id"] for each in bundled.report["exclusions"]}
     left_out = [each for each in requests["exclusion"] if each]
     assert left_out
     assert set(left_out) <= ids
-    assert len(left_out) == rich.report["traffic"]["excluded"]
+    assert len(left_out) == bundled.report["traffic"]["excluded"]
     assert None not in requests["seal"]
     received = requests["received_us"]
     assert received == sorted(received)
 
 
-def test_an_issued_report_is_bundled_byte_for_byte_and_so_is_the_one_it_supersedes(rich, verify, tmp_path):
-    first = issued_now(rich.store, rich.path)
-    rich.store.execute(_late_request())
-    second = issued_now(rich.store, rich.path)
+def test_an_issued_report_is_bundled_byte_for_byte_and_so_is_the_one_it_supersedes(
+    bundled, store, verify, tmp_path
+):
+    first = issued_now(store, bundled.path)
+    store.execute(_late_request())
+    second = issued_now(store, bundled.path)
     assert second.row.number != first.row.number
-    issued = latest_issued(rich.store, first.row.contract, MONTH)
+    issued = latest_issued(store, first.row.contract, MONTH)
     assert issued == second.row
-    folder = write_bundle(
-        rich.store, rich.versions, second.report, tmp_path, as_of=issued.as_of, issued=issued
-    )
+    folder = write_bundle(store, bundled.versions, second.report, tmp_path, as_of=issued.as_of, issued=issued)
     assert (folder / "report.json").read_bytes() == second.content
     assert (folder / "previous_report.json").read_bytes() == first.content
     assert verify.altered_files(folder) == []
@@ -118,10 +117,10 @@ def _late_request():
         pytest.param(["--month", "2030-01"], "not in force", id="a month outside the term"),
     ],
 )
-def test_what_cannot_be_bundled_is_said(rich, tmp_path, words, told):
+def test_what_cannot_be_bundled_is_said(bundled, store, tmp_path, words, told):
     from tests.scripted.commands import said
 
-    heard = said(rich.store, "reports", "bundle", rich.path, *words, "-o", tmp_path)
+    heard = said(store, "reports", "bundle", bundled.path, *words, "-o", tmp_path)
     assert heard.code in {2, 3}
     assert told in heard.err
     assert list(tmp_path.iterdir()) == []

@@ -28,7 +28,8 @@ _LOOKED_FOR = {
     "trace": ("trace_id", "traceparent", "trace"),
     "start": ("start", "started_at", "start_time", "sent_at", "timestamp", "time"),
     "duration": (
-        "duration", "duration_ms", "duration_s", "duration_us", "elapsed", "elapsed_ms", "latency", "latency_ms", "latency_s",
+        "duration", "duration_ms", "duration_s", "duration_us", "elapsed", "elapsed_ms", "elapsed_s", "elapsed_us",
+        "latency", "latency_ms", "latency_s", "latency_us",
     ),
     "first_token": ("time_to_first_token", "ttft", "ttft_ms", "ttft_s", "first_token_ms"),
     "status": ("status", "status_code", "code"),
