@@ -97,7 +97,7 @@ def add(
 ) -> None:
     """Propose an exclusion; it excludes nothing until the customer's side accepts it."""
     del debug
-    from sla.exclusions.proposing import Proposed, propose  # noqa: PLC0415
+    from sla.proposals import Proposed, propose  # noqa: PLC0415
 
     contract = _contract(path)
     said = Proposed(

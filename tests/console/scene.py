@@ -18,8 +18,8 @@ from fairclock.store import LineBatch
 from fairclock.store.probes import keep_probes
 from fairclock.store.stamping import insert_stamped
 from sla.evaluation import evaluate
-from sla.exclusions.proposing import Proposed, propose
 from sla.incidents.noticing import notice_incidents
+from sla.proposals import Proposed, propose
 from sla.revisions import keep_revision
 from sla.slices import evaluate_slices, in_force
 from tests.evaluation.factories import a_contract, availability, latency

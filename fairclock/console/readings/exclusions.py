@@ -24,8 +24,8 @@ from sla.contracts.versions import versions_of
 from sla.evaluation.excluding import month_exclusions, rules_of, said_of
 from sla.evaluation.months import month_of
 from sla.exclusions import exclusions_at
-from sla.exclusions.proposing import Proposed, propose
 from sla.exclusions.rules import COLD_START
+from sla.proposals import Proposed, propose
 
 if TYPE_CHECKING:
     from datetime import datetime
