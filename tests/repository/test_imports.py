@@ -138,6 +138,10 @@ def test_the_check_for_extras_can_fail() -> None:
     assert "No module named 'jinja2'" in without_extras("jinja2").stderr
 
 
+SHIPPED_WHOLE = {"sla/bundle/verify.py"}
+"""Not a module of the program: it is copied into bundles, and has to be one file there."""
+
+
 def test_modules_stay_short_enough_to_be_read() -> None:
     long = {
         str(path.relative_to(ROOT)): lines
@@ -145,7 +149,7 @@ def test_modules_stay_short_enough_to_be_read() -> None:
         for path in (ROOT / package).rglob("*.py")
         if (lines := len(path.read_text().splitlines())) > 500
     }
-    assert long == {}
+    assert set(long) == SHIPPED_WHOLE
 
 
 def test_no_module_is_named_after_nothing() -> None:
