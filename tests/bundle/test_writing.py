@@ -8,12 +8,18 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
 
+from fairclock.model import utc_text
 from sla.bundle import latest_issued, write_bundle, zipped
+from sla.issuing.chains import chain_of
+from sla.issuing.day_seals import file_name
+from sla.issuing.sealing import HourSeals, due_days, seal_days
+from sla.slices import in_force
 from tests.bundle.conftest import MONTH, issued_now
 
 
@@ -97,6 +103,48 @@ def test_an_issued_report_is_bundled_byte_for_byte_and_so_is_the_one_it_supersed
     forged = json.loads(second.content)
     forged["issue"]["supersedes"] = None
     assert verify.compare(forged, found)[2] != []
+
+
+def test_seals_of_days_lie_in_it_as_they_were_sent_and_are_held_against_the_requests(
+    bundled, store, verify, tmp_path
+):
+    versions = bundled.versions
+    (version,) = in_force(store, versions, store.watermark())
+    known = store.watermark()
+    seals = HourSeals.read(store, known)
+    due = due_days([version], chain_of([], versions[0].id), seals, as_of=known)
+    days = {"2026-10-08", "2026-10-09"}
+    sealed = seal_days(
+        store,
+        [each for each in due if each.day.isoformat() in days],
+        seals,
+        as_of=known,
+        software_version="0",
+    )
+    assert {row.day for row in sealed} == days
+    report = {**bundled.report, "as_of": utc_text(store.watermark())}
+    as_of = datetime.fromisoformat(report["as_of"])
+    folder = write_bundle(store, versions, report, tmp_path, as_of=as_of)
+    names = sorted(path.name for path in (folder / "day_seals").iterdir())
+    assert names == [file_name(versions[0].id, day, 1) for day in sorted(days)]
+    verify.NOTES.clear()
+    assert verify.seal_faults(verify.Bundle(folder), _whole(verify, folder)) == []
+    assert verify.NOTES == []
+    forged = folder / "day_seals" / names[0]
+    forged.write_text(
+        forged.read_text(encoding="utf-8").replace('"rows": 1', '"rows": 2', 1), encoding="utf-8"
+    )
+    faults = verify.seal_faults(verify.Bundle(folder), _whole(verify, folder))
+    assert faults == [f"day_seals/{names[0]}: its hash is not that of its hours"]
+
+
+def _whole(verify, folder):
+    """Return the month as the program reads it."""
+    bundle = verify.Bundle(folder)
+    rows = bundle.columns("requests.parquet")
+    (tree,), (calendar,) = (bundle.json(f"{name}.json")["versions"] for name in ("contract", "calendar"))
+    as_of = verify.instant(bundle.json("manifest.json")["as_of"])
+    return verify.Whole([verify.Reading(bundle, verify.Version(tree, calendar, as_of), rows, MONTH)], as_of)
 
 
 def _late_request():
