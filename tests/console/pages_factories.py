@@ -544,6 +544,12 @@ def incidents() -> IncidentPage:
     )
 
 
+def many_incidents() -> IncidentPage:
+    return incidents().model_copy(
+        update={"incidents": tuple(_incident(index, ongoing=not index, evidence=()) for index in range(240))}
+    )
+
+
 def no_incidents() -> IncidentPage:
     return IncidentPage(**empty_range(), incidents=())
 

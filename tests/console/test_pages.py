@@ -49,6 +49,7 @@ CASES: dict[str, Callable[[View], str]] = {
     "a request": lambda seen: page_html(made.request(), seen),
     "a request that no engine reported": lambda seen: page_html(made.unmeasured_request(), seen),
     "incidents": lambda seen: page_html(made.incidents(), seen),
+    "many incidents": lambda seen: page_html(made.many_incidents(), seen),
     "no incidents": lambda seen: page_html(made.no_incidents(), seen),
     "costs": lambda seen: page_html(made.cost(), seen),
     "no costs": lambda seen: page_html(made.no_cost(), seen),
@@ -336,3 +337,10 @@ def test_a_local_time_that_clocks_skip_is_refused() -> None:
     found = proposal_of(sent, ZoneInfo("Europe/Berlin"), words_for(made.exclusions(), view()))
     assert isinstance(found, Filled)
     assert set(found.errors) == {"starts_at"}
+
+
+def test_of_many_incidents_the_greatest_are_in_full_and_no_other_is_lost() -> None:
+    main = page("many incidents", "en").all("main")[0]
+    assert len(main.all("article")) == 10
+    assert "230 smaller incidents" in main.text
+    assert "30 more are not listed" in main.text

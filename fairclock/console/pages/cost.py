@@ -33,7 +33,7 @@ def cost_parts(page: CostPage, words: Wording) -> dict[str, Any]:
     book = page.cost_book
     return {
         "charges": [_charges(each, words) for each in page.charges],
-        "book": [] if book is None else [_engine(each, book, words) for each in book.engines],
+        "book": [] if book is None else [_engine(each, book, _places(book), words) for each in book.engines],
         "book_month": "" if book is None else month_name(book.month, words),
         "book_key": [
             Key(style=style, name=words.text(f"cost.{name}"), is_line=False) for name, style in _PARTS
@@ -77,7 +77,7 @@ def _charges(charges: ContractCharges, words: Wording) -> dict[str, Any]:
     }
 
 
-def _engine(engine: EngineCostFigures, book: CostBookFigures, words: Wording) -> dict[str, Any]:
+def _engine(engine: EngineCostFigures, book: CostBookFigures, places: int, words: Wording) -> dict[str, Any]:
     whole = Decimal(engine.cost)
     amounts = {
         "tenants": engine.tenants_cost,
@@ -86,7 +86,10 @@ def _engine(engine: EngineCostFigures, book: CostBookFigures, words: Wording) ->
         "unattributed": engine.unattributed_cost,
     }
     title = words.text("cost.bar", engine=engine.engine)
-    shown = [(words.text(f"cost.{name}"), words.money(amounts[name], book.currency)) for name, _ in _PARTS]
+    shown = [
+        (words.text(f"cost.{name}"), words.money(amounts[name], book.currency, places=places))
+        for name, _ in _PARTS
+    ]
     return {
         "engine": engine,
         "bar": shares_bar(
@@ -110,8 +113,21 @@ def _engine(engine: EngineCostFigures, book: CostBookFigures, words: Wording) ->
         )
         if engine.unpriced_gpu_seconds
         else "",
-        "amounts": [*shown, (words.text("cost.whole"), words.money(engine.cost, book.currency))],
+        "amounts": [
+            *shown,
+            (words.text("cost.whole"), words.money(engine.cost, book.currency, places=places)),
+        ],
     }
+
+
+def _places(book: CostBookFigures) -> int:
+    """Return how many decimals the book's longest amount has, so that its columns line up and add up as printed."""
+    amounts = [
+        amount
+        for each in book.engines
+        for amount in (each.cost, each.tenants_cost, each.probes_cost, each.idle_cost, each.unattributed_cost)
+    ]
+    return max([2, *(len(amount.partition(".")[2]) for amount in amounts)])
 
 
 def _by_tenant(book: CostBookFigures, words: Wording) -> list[tuple[str, str]]:

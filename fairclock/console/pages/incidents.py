@@ -16,30 +16,43 @@ if TYPE_CHECKING:
     from fairclock.console.readings.models.incidents import IncidentFigures, IncidentPage
 
 
+MOST_IN_FULL, MOST_LISTED = 10, 200
+"""Of more, those that go on and the greatest are shown in full; the others a line each, up to so many."""
+
+
 def incident_parts(page: IncidentPage, view: View, words: Wording) -> dict[str, Any]:
     """Return what the template of incidents needs beside the reading."""
     ongoing = sum(each.state == "ongoing" for each in page.incidents)
+    greatest = sorted(page.incidents, key=lambda each: (each.state != "ongoing", -each.bad))[:MOST_IN_FULL]
+    in_full = {each.id for each in greatest}
+    others = [each for each in page.incidents if each.id not in in_full]
     return {
-        "incidents": [_row(each, view, words) for each in page.incidents],
+        "incidents": [_row(each, view, words) for each in page.incidents if each.id in in_full],
+        "others": [(each, words.length(_seconds(each))) for each in others[:MOST_LISTED]],
+        "others_count": len(others),
+        "not_listed": max(len(others) - MOST_LISTED, 0),
         "announcement": words.text("incidents.announce", n=ongoing),
     }
 
 
 def _row(incident: IncidentFigures, view: View, words: Wording) -> dict[str, Any]:
     is_ongoing = incident.state == "ongoing"
-    length = (incident.ends_at - incident.starts_at).total_seconds()
     around = {"from": utc_text(incident.starts_at), "to": utc_text(incident.ends_at)}
     tenant = incident.tenants[0] if len(incident.tenants) == 1 else None
     return {
         "incident": incident,
         "is_ongoing": is_ongoing,
         "state": plain_state(words.text(f"incident_state.{incident.state}"), "risk" if is_ongoing else ""),
-        "length": words.length(length),
+        "length": words.length(_seconds(incident)),
         "tiles": _tiles(incident, words),
         "evidence": _sentences(incident, words),
         "to_tenant": lambda name: view.to(f"/tenants/{segment(name)}", contract=incident.contract),
         "requests_link": address("/requests", {**around, "tenant": tenant}),
     }
+
+
+def _seconds(incident: IncidentFigures) -> float:
+    return (incident.ends_at - incident.starts_at).total_seconds()
 
 
 def _tiles(incident: IncidentFigures, words: Wording) -> list[Tile]:

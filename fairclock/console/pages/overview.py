@@ -49,11 +49,9 @@ def _said(card: ContractCard, words: Wording) -> str:
         said.append(words.text("overview.firing", n=card.firing_alerts))
     if card.ongoing_incidents:
         said.append(words.text("overview.ongoing", n=card.ongoing_incidents))
-    if not said and card.counted_to is not None:
-        said.append(
-            words.text("overview.counted_to", at=words.local(card.counted_to).strftime("%m-%d %H:%M"))
-        )
-    return words.text("comma").join(said) or words.text("overview.not_counted")
+    if card.counted_to is None:
+        said.append(words.text("overview.not_counted"))
+    return words.text("comma").join(said)
 
 
 def _tightest(card: ContractCard, words: Wording) -> dict[str, Any] | None:

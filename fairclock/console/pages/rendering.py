@@ -14,6 +14,7 @@ from fairclock import __version__
 from fairclock.console.pages.states import alert_state
 from fairclock.console.pages.view import RANGES
 from fairclock.console.pages.wording import bidirectional, wording
+from fairclock.console.readings.models.overview import Overview
 from fairclock.documents.templates import environment
 from fairclock.model import utc_text
 
@@ -72,7 +73,11 @@ _DECEMBER = 12
 
 
 def zone_of_page(page: Page | None) -> ZoneInfo:
-    """Return the zone that a page tells instants in."""
+    """Return the zone that a page tells instants in: its range's; on the overview that of all contracts alike."""
+    if isinstance(page, Overview):
+        zones = {each.time_zone for each in page.contracts}
+        if len(zones) == 1:
+            return ZoneInfo(zones.pop())
     return ZoneInfo(_UTC if page is None else page.range.time_zone)
 
 

@@ -161,7 +161,7 @@ def latency_chart(page: TenantPage, words: Wording) -> Chart | None:
 
 
 def _limit(page: TenantPage, words: Wording) -> Limit | None:
-    """Return the strictest P99 promise on the whole way, those for all the time before those for a part of it."""
+    """Return the P99 promise on the whole way that covers most requests, the strictest of equals."""
     found = [
         each
         for each in page.promises
@@ -172,7 +172,7 @@ def _limit(page: TenantPage, words: Wording) -> Limit | None:
     ]
     if not found:
         return None
-    chosen = min(found, key=lambda each: (each.during is not None, each.part is not None, each.threshold))
+    chosen = min(found, key=lambda each: (-(each.n or 0), each.threshold))
     value = chosen.threshold or 0.0
     return Limit(value=value, name=words.text("tenant.limit", objective=chosen.objective, value=f"{value:g}"))
 

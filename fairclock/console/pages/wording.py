@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _ISOLATE, _END = "\u2068", "\u2069"
 _LEFTWARD = frozenset({"R", "AL", "AN"})
+_MOST_MONEY_PLACES = 12
 _SECONDS_PLACES = 3
 _MOST_SECONDS_PLACES = 6
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -94,17 +95,16 @@ class Wording:
             return self._nothing
         return f"{self.own.decimal(exact(value), places=0 if value >= _TEN else 1)}×"
 
-    def money(self, value: str | None, currency: str | None) -> str:
-        """Return an amount with its currency; every digit that the ledger has, two at least."""
+    def money(self, value: str | None, currency: str | None, *, places: int = 2) -> str:
+        """Return an amount with its currency; every digit that the ledger has, `places` at least."""
         if value is None:
             return self._nothing
-        amount = Decimal(value)
+        digits = "#,##0." + "0" * places + "#" * (_MOST_MONEY_PLACES - places)
+        locale, amount = self.own.locale, Decimal(value)
         if currency is None:
-            return str(format_decimal(amount, format="#,##0.00########", locale=self.own.locale))
+            return str(format_decimal(amount, format=digits, locale=locale))
         return str(
-            format_currency(
-                amount, currency, format="¤#,##0.00########", locale=self.own.locale, currency_digits=False
-            )
+            format_currency(amount, currency, format=f"¤{digits}", locale=locale, currency_digits=False)
         )
 
     def length(self, value: float | None) -> str:

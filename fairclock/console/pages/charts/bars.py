@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _NAMED_FROM = 0.09
+_PALE = frozenset({"fill-unknown", "fill-track"})
 _BAR = 30
 _MARKS_APART = 0.034
 _MARK_ROW = 15
@@ -124,10 +125,9 @@ def _parts(shares: Sequence[Share], top: float, height: float) -> list[str]:
     for each in shares:
         parts.append(box(start, each.ratio, top, height, style=each.style, hint=each.hint))
         if each.ratio >= _NAMED_FROM and each.name:
+            style = "value" if each.style in _PALE else "on-bar"
             parts.append(
-                label(
-                    start + each.ratio / 2, top + height / 2 + 4, each.name, anchor="middle", style="on-bar"
-                )
+                label(start + each.ratio / 2, top + height / 2 + 4, each.name, anchor="middle", style=style)
             )
         start += each.ratio
     return parts
