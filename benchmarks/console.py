@@ -144,7 +144,7 @@ def _another_pass(store: Store, month: Interval) -> None:
 
 
 def _contract(tenant: str, start: datetime) -> Contract:
-    text = contract_text(tenant, RULES).replace(
+    text = contract_text(tenant, [rule.clause for rule in RULES]).replace(
         "from: 2026-01-01, to: 2026-12-31",
         f"from: {start:%Y-%m-%d}, to: {start + timedelta(days=200):%Y-%m-%d}",
     )

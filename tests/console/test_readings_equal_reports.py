@@ -11,15 +11,17 @@ import pytest
 from fairclock.cli.ledger_costs import month_costs
 from fairclock.console.readings.cost import cost_page
 from fairclock.console.readings.models.base import Lack, RangeName
+from fairclock.console.readings.models.overview import State
 from fairclock.console.readings.overview import overview
 from fairclock.console.readings.protocol import Wanted
 from fairclock.console.readings.ranged import ranged
 from fairclock.console.readings.ranges import month_of_all
-from fairclock.console.readings.reports import document
+from fairclock.console.readings.reports import document, report_page
 from fairclock.console.readings.sources import source_page
 from fairclock.console.readings.tenant import tenant_page
 from fairclock.documents.numbers import rounded
 from fairclock.model import Interval
+from fairclock.store.issued_reports import IssuedRow, keep_issued
 from sla.evaluation import evaluate
 from sla.reports import report_json
 from sla.revisions import with_revision
@@ -217,3 +219,29 @@ def test_the_cost_book_is_worked_out_aside_and_is_what_the_ledger_shows(two_tena
         (each.engine, f"{rounded(each.amount, 6):f}") for each in said
     ]
     assert Lack.NOT_COUNTED_YET not in found.lacking
+
+
+def test_a_broken_promise_is_at_risk_until_a_report_is_issued(two_tenants, view):
+    (before,) = [each for each in overview(view).contracts if each.contract.startswith(MINE)]
+    assert before.state is State.AT_RISK
+    instant = view.as_of
+    keep_issued(
+        two_tenants.store,
+        IssuedRow(
+            contract=before.contract, sequence=1, number="R-1", month=before.month, starts_at=instant, ends_at=instant,
+            revision=1, as_of=instant, status="final", issued_at=instant, program="0", previous="", sha256="0" * 64,
+        ),
+        b"{}",
+    )  # fmt: skip
+    after = a_view(two_tenants)
+    (card,) = [each for each in overview(after).contracts if each.contract == before.contract]
+    assert card.state is State.VIOLATED
+    shown = tenant_page(after, MINE, Wanted(name=RangeName.MONTH, month=before.month))
+    assert all(each.is_issued for each in shown.promises)
+    assert not any(each.is_issued for each in tenant_page(after, MINE, Wanted(name=RangeName.DAY)).promises)
+    (month,) = [
+        each
+        for each in report_page(after).months
+        if (each.contract, each.month) == (before.contract, before.month)
+    ]
+    assert [each.number for each in month.issued] == ["R-1"]

@@ -15,6 +15,7 @@ from fairclock.console.readings.ranges import latest_of, month_of_all
 from fairclock.model import Interval
 from fairclock.store.evaluations import newest_evaluations
 from fairclock.store.incidents import open_incidents
+from fairclock.store.issued_reports import issued_rows
 from sla.contracts.objectives import AvailabilityObjective
 from sla.contracts.versions import versions_of
 from sla.evaluation.promises import needs_engine
@@ -60,9 +61,10 @@ def overview(view: View) -> Overview:
     )
     alerts = firing_alerts(view)
     ongoing = Counter(contract for contract, _ in open_incidents(view.store, at=view.as_of, as_of=view.as_of))
-    issued = {
+    kept_months = {
         (each.contract, each.month): each for each in newest_evaluations(view.store, list(months), view.as_of)
     }
+    issued = {(each.contract, each.month) for each in issued_rows(view.store, view.as_of)}
     cards = []
     for versions in visible:
         month = months[versions[0].id]
@@ -70,13 +72,14 @@ def overview(view: View) -> Overview:
         if month is None:
             cards.append(_not_begun(view, versions))
             continue
-        kept = issued.get((month.contract.id, month.label))
+        kept = kept_months.get((month.contract.id, month.label))
         verdicts = {} if kept is None else _verdicts(kept.figures)
         cards.append(
             _card(
                 view, month, counted.months.get(month.key), counted.recent.get(month.key),
                 alerts=mine, ongoing=ongoing[month.contract.id], verdicts=verdicts,
                 evaluated=None if kept is None else kept.as_of,
+                is_issued=(month.contract.id, month.label) in issued,
             )
         )  # fmt: skip
     cards.sort(key=lambda each: (_WORST_FIRST[each.state], -(each.worst_burn or 0.0), each.contract))
@@ -117,6 +120,7 @@ def _card(
     ongoing: int,
     verdicts: dict[str, str],
     evaluated: datetime | None,
+    is_issued: bool,
 ) -> ContractCard:
     contract = month.contract
     elapsed_us = max(0, int((min(view.as_of, month.part.end) - month.part.start).total_seconds() * 1_000_000))
@@ -134,7 +138,7 @@ def _card(
         month=month.label,
         month_starts_at=month.whole.start,
         month_ends_at=month.whole.end,
-        state=_state(standings, alerts),
+        state=_state(standings, alerts, is_issued=is_issued),
         standings=standings,
         worst_burn=max(rates, default=None),
         requests=None if found is None else found.requests,
@@ -218,11 +222,13 @@ def _verdicts(figures: str) -> dict[str, str]:
     return found
 
 
-def _state(standings: tuple[StandingFigures, ...], alerts: list[AlertFigures]) -> State:
+def _state(standings: tuple[StandingFigures, ...], alerts: list[AlertFigures], *, is_issued: bool) -> State:
     verdicts = {each.verdict for each in standings}
     broken = any(
         each.over is not None and each.allowed is not None and each.over > each.allowed for each in standings
     )
+    if "violated" in verdicts and is_issued:
+        return State.VIOLATED
     if "violated" in verdicts or broken or any(each.severity == "critical" for each in alerts):
         return State.AT_RISK
     return State.UNKNOWN if verdicts - {"met"} else State.MET

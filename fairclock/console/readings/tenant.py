@@ -17,6 +17,7 @@ from fairclock.console.readings.ranges import elapsed_of, interval_of, months_of
 from fairclock.errors import NotShown
 from fairclock.model import from_us
 from fairclock.store.engine_gauges import engine_gauges
+from fairclock.store.issued_reports import issued_rows
 from sla.contracts.versions import versions_of
 
 if TYPE_CHECKING:
@@ -63,13 +64,24 @@ def tenant_page(view: View, tenant: str, wanted: Wanted, *, contract: str | None
         latency=_latency(view, chosen, shown),
         traffic=from_report.traffic_of(given, measured) if given else None,
         coverage=from_report.coverage_of(given, measured) if given else None,
-        promises=from_report.promises_of(contract_id, given, measured, is_issued=False) if given else (),
+        promises=from_report.promises_of(
+            contract_id, given, measured, is_issued=_is_issued(view, contract_id, shown)
+        )
+        if given
+        else (),
         budgets=_with_burns(view, chosen, from_report.budgets_of(contract_id, given, measured))
         if given
         else (),
         burn_downs=burn_downs(view, chosen, elapsed_of(shown)),
         gauges=_gauges(view, shown) if view.caller.sees_all else (),
         alerts=tuple(each for each in firing_alerts(view) if each.contract == contract_id),
+    )
+
+
+def _is_issued(view: View, contract: str, shown: Range) -> bool:
+    """Return whether a report of the month was issued, so that prose may say "violated"."""
+    return shown.name is RangeName.MONTH and any(
+        each.month == shown.month for each in issued_rows(view.store, view.as_of, contract=contract)
     )
 
 
