@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairclock.store import Store
+    from sla.contracts import Contract
 
 REQUESTS = 1_500_000
 TENANTS = 100
@@ -158,13 +159,13 @@ def figures(folder: Path, requests_in_all: int = REQUESTS) -> list[Figure]:
     ]  # fmt: skip
 
 
-def contract_text(tenant: str, rules: Sequence[Rule]) -> str:
-    """Return the contract file of a tenant with an objective a rule."""
-    return _CONTRACT.format(tenant=tenant, objectives=", ".join(rule.clause for rule in rules))
+def contract_text(tenant: str, clauses: Sequence[str]) -> str:
+    """Return the contract file of a tenant with these objectives."""
+    return _CONTRACT.format(tenant=tenant, objectives=", ".join(clauses))
 
 
-def _contract(tenant: str) -> object:
-    examination = examine(contract_text(tenant, RULES))
+def _contract(tenant: str) -> Contract:
+    examination = examine(contract_text(tenant, [rule.clause for rule in RULES]))
     if examination.contract is None:
         raise RuntimeError(str(examination.problems))
     return examination.contract

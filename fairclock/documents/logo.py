@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 LARGEST_BYTES = 1 << 20
 LARGEST_PIXELS = 4000
 _KINDS = {"PNG": "image/png", "JPEG": "image/jpeg"}
+_ENDS = {"PNG": b"IEND\xaeB`\x82", "JPEG": b"\xff\xd9"}
+"""The PDF library makes do with halves of pictures; a logo is whole."""
+
 _SVG = "{http://www.w3.org/2000/svg}"
 _NEVER_DRAWN = frozenset({"script", "foreignObject", "image", "style", "a", "animate", "set"})
 _REMEDY = "name a PNG, JPEG or plain SVG file of at most 1 MiB and 4000 x 4000 pixels"
@@ -50,6 +53,8 @@ def _picture(path: Path, content: bytes) -> str:
                 if max(size) > LARGEST_PIXELS:
                     raise _refused(path, "the logo is too large", f"{size[0]} x {size[1]} pixels")
                 picture.load()
+                if not content.rstrip(b"\0\r\n").endswith(_ENDS[str(picture.format)]):
+                    raise _refused(path, "the logo is not a picture that can be read", "it breaks off")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Warning) as error:
         raise _refused(path, "the logo is not a picture that can be read", str(error)[:120]) from error
     return kind

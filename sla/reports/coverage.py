@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
@@ -64,11 +65,12 @@ def _treatment(clause: Mapping[str, Any], floor: Fraction | None, language: Lang
 
 
 def _unread(report: Report, ratio: Fraction | None, language: Language) -> str:
-    """Return the time of the period that had passed by the as-of instant and was not read through."""
+    """Return the time that had passed by the as-of instant and was not read through, in seconds begun."""
     if ratio is None:
         return language.text("nothing")
     start, end, as_of = (
         moment(value, _UTC) for value in (report["period"]["from"], report["period"]["to"], report["as_of"])
     )
     elapsed = max((min(end, as_of) - start) // timedelta(microseconds=1), 0)
-    return duration(Fraction(round((1 - ratio) * elapsed), 1_000_000))
+    seconds = math.ceil(Fraction(round((1 - ratio) * elapsed), 1_000_000))
+    return duration(Fraction(seconds))

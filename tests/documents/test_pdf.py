@@ -138,3 +138,34 @@ def test_the_machines_own_font_settings_are_left_as_they_were(monkeypatch: pytes
     monkeypatch.setenv("FONTCONFIG_FILE", "/nowhere/fonts.conf")
     render_pdf(page(), identifier="test")
     assert os.environ["FONTCONFIG_FILE"] == "/nowhere/fonts.conf"
+
+
+def test_the_pdf_says_that_it_is_for_archives_tagged_and_in_which_language() -> None:
+    html = (
+        '<html lang="en"><head><title>Title</title><meta name="author" content="Author"></head><body><h1>Head</h1>'
+        '<svg xmlns="http://www.w3.org/2000/svg" role="img" width="10" height="10"><title>A drawing</title>'
+        '<rect width="5" height="5"/></svg><table><tr><th>a</th><td>1</td></tr></table></body></html>'
+    )
+    root = PdfReader(io.BytesIO(render_pdf(html, identifier="x"))).root_object
+    described = root["/Metadata"].get_object().get_data().decode()
+    assert 'pdfaid:part="2"' in described
+    assert 'pdfaid:conformance="A"' in described
+    assert "Title" in described
+    assert "Author" in described
+    assert root["/MarkInfo"]["/Marked"]
+    assert root["/Lang"] == "en"
+    assert root["/OutputIntents"]
+    found = list(_structure(root["/StructTreeRoot"]))
+    assert {"/H1", "/Figure", "/Table", "/TH", "/TD"} <= {kind for kind, _ in found}
+    assert ("/Figure", "A drawing") in found
+
+
+def _structure(element):
+    element = element.get_object()
+    if not isinstance(element, dict):
+        return
+    yield element.get("/S"), element.get("/Alt")
+    children = element.get("/K", [])
+    children = children.get_object() if hasattr(children, "get_object") else children
+    for child in children if isinstance(children, list) else [children]:
+        yield from _structure(child)

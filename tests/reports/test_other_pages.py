@@ -234,3 +234,91 @@ def test_no_words_are_left_that_nothing_prints() -> None:
     assert "coverage.floor_" in computed
     unused = [key for key in english if f'"{key}"' not in sources and not key.startswith(computed)]
     assert unused == []
+
+
+def test_the_percentile_curve_has_a_line_a_clock_and_its_figures_in_a_table() -> None:
+    curve = [
+        {"percentile": 50, "with_queue": 0.8, "without_queue": 0.75},
+        {"percentile": 99, "with_queue": 2.0004, "without_queue": 1.3},
+        {"percentile": 99.9, "with_queue": 20.5, "without_queue": 1.9},
+    ]
+    found = page(factories.report(percentile_curve=curve, daily=[]))
+    rows = [row for table in found.tables if table[0][0] == "Percentile" for row in table[1:]]
+    assert rows == [
+        ["P50", "0.800", "0.750"],
+        ["P99", "2.0004", "1.300"],
+        ["P99.9", "20.500", "1.900"],
+    ]
+    assert sum(tag == "polyline" for tag, _ in found.tags) == 2
+    assert "P90" in found.text, "the axis is marked at each tenth"
+
+
+BURNT = {
+    "objective": "p99-peak", "kind": "requests", "allowed": 10, "spent": 12, "remaining": -2, "remaining_ratio": -0.2,
+    "is_exhausted": True, "exhausted_at": "2026-10-02T09:00:00Z", "part": None, "carried": 1,
+    "daily": [{"date": f"2026-10-{day:02d}", "spent": spent} for day, spent in ((1, 3), (2, 8), (3, 0))],
+}  # fmt: skip
+
+
+def test_a_budgets_burn_down_turns_red_below_zero_and_its_figures_are_in_a_table() -> None:
+    found = page(factories.report(error_budgets=[BURNT], daily=[]))
+    titles = [title for title in re.findall(r"<title>(.*?)</title>", _html([BURNT])) if "budget" in title]
+    assert titles == ["Share of the budget of p99-peak left at the end of each day; at last -20.0%"]
+    assert sum(tag == "polyline" for tag, _ in found.tags) == 2
+    rows = next(table for table in found.tables if table[0] == ["Day", "p99-peak"])
+    assert rows[1:] == [["1 Oct", "3"], ["2 Oct", "8"], ["3 Oct", "0"]]
+
+
+def test_days_that_are_still_to_come_have_no_point_and_no_figure() -> None:
+    report = factories.report(error_budgets=[BURNT], daily=[]) | {"as_of": "2026-10-02T03:00:00Z"}
+    rows = next(table for table in page(report).tables if table[0] == ["Day", "p99-peak"])
+    assert rows[1:] == [["1 Oct", "3"], ["2 Oct", "8"], ["3 Oct", "–"]]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"kind": "time", "daily": None, "carried": None}, id="one of time"),
+        pytest.param({"allowed": 0}, id="one that allows nothing"),
+    ],
+)
+def test_a_budget_without_days_or_without_anything_to_spend_has_no_chart(changes: dict[str, Any]) -> None:
+    assert (
+        "<svg" not in _html([BURNT | changes]).split("How the budgets were used up")[0].rpartition("<h2")[2]
+    )
+    assert "How the budgets were used up" not in _html([BURNT | changes])
+
+
+def _html(budgets: list[dict[str, Any]]) -> str:
+    return report_html(factories.report(error_budgets=budgets, daily=[]), "en")
+
+
+def test_incidents_that_nobody_looked_into_are_a_line_an_objective() -> None:
+    incident = {
+        "id": "inc-1", "objective": "ttft", "from": "2026-10-05T01:00:00Z", "to": "2026-10-05T01:10:00Z", "ongoing": False,
+        "requests": 100, "bad": 20, "bad_minutes": 5, "worst": {"value": None, "clock": None, "unanswered": None,
+        "minute": {"bad": 9, "requests": 10}}, "tenants_hit": None, "evidence": None,
+    }  # fmt: skip
+    others = [
+        incident,
+        incident | {"id": "inc-2", "from": "2026-10-07T01:00:00Z", "to": "2026-10-07T01:00:30Z", "bad": 31},
+    ]
+    rule = {"least_bad": 5, "good_minutes": 5, "silent_minutes": 60, "unmeasured_minutes": 360}
+    found = page(factories.report(incidents=others, incident_rule=rule))
+    rows = next(table for table in found.tables if table[0][1:2] == ["Incidents"])
+    assert rows[1:] == [["ttft", "2", "51 of 200", "31", "0:10:30", "5 Oct to 7 Oct"]]
+
+
+def test_time_that_nobody_read_is_printed_beside_the_share_that_was() -> None:
+    report = factories.report(coverage={"gateway": 1.0, "engine": 0.75, "joined": None})
+    rows = page(report).table("Source")
+    assert rows[1][2:] == ["100.00%", "0:00:00"]
+    assert rows[2][2:] == ["75.00%", "186:00:00"], "a quarter of 744 hours"
+
+
+def test_every_part_of_the_report_says_what_it_was_computed_from() -> None:
+    report = factories.report()
+    rows = page(report).table("Part of this report")
+    keys = {key for row in rows[1:] for key in row[1].split(", ")}
+    assert keys <= set(report) | {"percentile_curve"}
+    assert {"objectives", "latency", "daily", "error_budgets", "amounts", "changes"} <= keys
