@@ -112,14 +112,15 @@ def _traffic(store: Store, tenant: str, began: datetime, *, first: int) -> None:
         failed = 360 <= place < 400
         took, queue = (3.0, 2.2) if place % 7 == 0 else (0.8, 0.05)
         status = "500" if failed else "200"
-        gateway.append(_gateway_line(tenant, number, received, took=took, status=status))
+        gateway.append(gateway_line(tenant, number, received, took=took, status=status))
         if not failed and place % 50:
             engine.append(_engine_line(tenant, number, received, took=took, queue=queue))
     store.ingest(LineBatch(kind="gateway", source=f"{_ENGINES[tenant]}-gateway", lines=gateway))
     store.ingest(LineBatch(kind="engine", source=f"{_ENGINES[tenant]}-spans", lines=engine))
 
 
-def _gateway_line(tenant: str, number: int, received: datetime, *, took: float, status: str) -> bytes:
+def gateway_line(tenant: str, number: int, received: datetime, *, took: float, status: str) -> bytes:
+    """Return the line of one request."""
     keys = {
         "time": f"{received.timestamp() + took:.3f}",
         "request_id": f"{tenant}-{number}",

@@ -21,12 +21,14 @@ from fairclock.console.readings.sources import source_page
 from fairclock.console.readings.tenant import tenant_page
 from fairclock.documents.numbers import rounded
 from fairclock.model import Interval
+from fairclock.store import LineBatch
 from fairclock.store.issued_reports import IssuedRow, keep_issued
 from sla.evaluation import evaluate
 from sla.reports import report_json
 from sla.revisions import with_revision
+from sla.slices import evaluate_slices, in_force
 from tests.console.looking import a_view
-from tests.console.scene import BOOK, MINE
+from tests.console.scene import BOOK, MINE, gateway_line
 
 
 @pytest.fixture(scope="module")
@@ -245,3 +247,24 @@ def test_a_broken_promise_is_at_risk_until_a_report_is_issued(two_tenants, view)
         if (each.contract, each.month) == (before.contract, before.month)
     ]
     assert [each.number for each in month.issued] == ["R-1"]
+
+
+def test_what_arrives_late_is_in_the_overview_though_its_day_was_added_up(two_tenants):
+    view = a_view(two_tenants)
+    (before,) = [each for each in overview(view).contracts if each.contract.startswith(MINE)]
+    lines = [
+        gateway_line(
+            MINE, 900_000 + place, two_tenants.began + timedelta(seconds=place), took=9.0, status="200"
+        )
+        for place in range(5)
+    ]
+    two_tenants.store.ingest(LineBatch(kind="gateway", source="late", lines=lines))
+    known = two_tenants.store.watermark()
+    versions = [each for found in two_tenants.contracts for each in in_force(two_tenants.store, found, known)]
+    evaluate_slices(two_tenants.store, versions, as_of=known)
+    later = a_view(two_tenants, memory=view.memory)
+    fresh = a_view(two_tenants, as_of=later.as_of)
+    (after,) = [each for each in overview(later).contracts if each.contract.startswith(MINE)]
+    assert after.requests == before.requests + 5
+    assert after.standings[0].over == before.standings[0].over + 5
+    assert overview(later).contracts == overview(fresh).contracts
