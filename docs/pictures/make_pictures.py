@@ -74,7 +74,7 @@ def report_picture(demo: Path, suffix: str, out: Path) -> None:
 def copied(demo: Path, folder: Path) -> Path:
     """Copy the store and the contracts, end the contracts with the month, count it; return the configuration."""
     for name in ("store", "billing", "contracts"):
-        shutil.copytree(demo / name, folder / name)
+        shutil.copytree(demo / name, folder / name, symlinks=True)
     last_day = f"{MONTH}-31"
     for path in (folder / "contracts").glob("*.yaml"):
         text = path.read_text(encoding="utf-8")
