@@ -682,6 +682,7 @@ def reports() -> ReportPage:
         months=(
             month("acme-2026", "2026-10"),
             month("acme-2026", "2026-09", is_over=True, issued=(issued, issued.model_copy(update={"is_signed": False}))),
+            month("acme-2026", "2026-08", is_over=True, revision=None, evaluated_as_of=None, met=None, violated=None, undecided=None),
             month("harbour-logistics", "2026-10", revision=None, evaluated_as_of=None, met=None, violated=None, undecided=None),
         ),
         formats=("html", "pdf", "json", "csv"),

@@ -344,3 +344,11 @@ def test_of_many_incidents_the_greatest_are_in_full_and_no_other_is_lost() -> No
     assert len(main.all("article")) == 10
     assert "230 smaller incidents" in main.text
     assert "30 more are not listed" in main.text
+
+
+def test_months_that_nobody_evaluated_are_folded_but_can_be_read() -> None:
+    (older,) = [
+        each for each in page("reports", "en").all("details") if each.get("id", "").startswith("older-")
+    ]
+    assert "1 earlier month, not evaluated" in older.text
+    assert "/api/v1/reports/acme-2026/2026-08.pdf?lang=zh" in {each.get("href") for each in older.all("a")}

@@ -76,7 +76,7 @@ def _left(standing: StandingFigures) -> float:
 def budget_left(ratio: float, words: Wording) -> str:
     """Return how much of a budget is left, or by how much more than all of it was spent."""
     if ratio < 0:
-        return words.text("budget.over", times=words.times(1 - ratio))
+        return words.text("budget.over", ratio=words.ratio(1 - ratio, least=0))
     return words.text("budget.left", ratio=words.ratio(ratio, least=0))
 
 

@@ -20,13 +20,20 @@ _PAGES = frozenset({"html"})
 def report_parts(page: ReportPage, words: Wording) -> dict[str, Any]:
     """Return what the template of reports needs beside the reading."""
     ordered = sorted(page.months, key=lambda each: each.contract)
-    return {
-        "contracts": [
-            (contract, words.in_language(months[0].title), [_month(each, page, words) for each in months])
-            for contract, found in groupby(ordered, key=lambda each: each.contract)
-            for months in [sorted(found, key=lambda each: each.month, reverse=True)]
-        ]
-    }
+    contracts = []
+    for contract, found in groupby(ordered, key=lambda each: each.contract):
+        months = sorted(found, key=lambda each: each.month, reverse=True)
+        older = [each for each in months[1:] if each.revision is None and not each.issued]
+        shown = [each for each in months if each not in older]
+        contracts.append(
+            (
+                contract,
+                words.in_language(months[0].title),
+                [_month(each, page, words) for each in shown],
+                [_month(each, page, words) for each in older],
+            )
+        )
+    return {"contracts": contracts}
 
 
 def _month(month: ReportMonth, page: ReportPage, words: Wording) -> dict[str, Any]:
