@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairclock.console.pages.budgets import burn_down_charts, promise_rows
-from fairclock.console.pages.charts.bars import Share, Spread, SpreadScale, shares_bar, spread_bar
+from fairclock.console.pages.charts.bars import Spread, SpreadScale, spread_bar
 from fairclock.console.pages.charts.figure import Chart, Key
 from fairclock.console.pages.charts.lines import BOTTOM, TOP, Limit, Line, time_lines
 from fairclock.console.pages.charts.scales import upward
 from fairclock.console.pages.gauges import gauge_charts
+from fairclock.console.pages.mix import FAILURES, besides, outcomes_chart, phases_chart
 from fairclock.console.pages.tiles import Tile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairclock.console.pages.wording import Wording
-    from fairclock.console.readings.models.figures import ClockFigures, PhaseFigures, TrafficFigures
+    from fairclock.console.readings.models.figures import ClockFigures, TrafficFigures
     from fairclock.console.readings.models.tenant import TenantPage
 
-_FAILURES = ("incomplete", "substituted", "capacity_rejected", "server_error", "timeout")
-_SHOWN_ABOVE = 0.0
 _P99 = 99
 
 
@@ -37,7 +36,7 @@ def tenant_parts(page: TenantPage, words: Wording) -> dict[str, Any]:
         "clocks": _clocks(page.clocks, words),
         "phases": phases_chart(page.phases, words),
         "outcomes": outcomes_chart(page.traffic, words),
-        "besides": _besides(page.traffic, words),
+        "besides": besides(page.traffic, words),
         "promises": promise_rows(page, words),
         "burn_downs": burn_down_charts(page, words),
         "gauges": gauge_charts(page.gauges, page.range, words),
@@ -104,7 +103,7 @@ def _requests_tile(traffic: TrafficFigures | None, words: Wording) -> Tile:
     name = words.text("tenant.tile_requests")
     if traffic is None:
         return Tile(name=name, value=words.text("missing"), is_missing=True)
-    failed = sum(each.count for each in traffic.outcomes if each.outcome in _FAILURES)
+    failed = sum(each.count for each in traffic.outcomes if each.outcome in FAILURES)
     return Tile(
         name=name,
         value=words.integer(traffic.admitted),
@@ -219,98 +218,3 @@ def _spread(figures: ClockFigures) -> Spread | None:
         return None
     p50, p95, p99, most = (value or 0.0 for value in values)
     return Spread(p50=p50, p95=p95, p99=p99, most=most)
-
-
-def phases_chart(phases: Sequence[PhaseFigures], words: Wording) -> Chart | None:
-    """Return the mean request's way; None where none was measured in full."""
-    known = [each for each in phases if each.share_ratio is not None and each.mean_seconds is not None]
-    if not known:
-        return None
-    title = words.text("tenant.phases_title")
-    names = {each.phase: words.word("phases", each.phase) for each in known}
-    return Chart(
-        title=title,
-        drawing=shares_bar(
-            title=title,
-            height=34,
-            shares=[
-                Share(
-                    style=f"fill-{each.phase}",
-                    ratio=max(each.share_ratio or 0.0, 0.0),
-                    name=words.ratio(each.share_ratio, least=0),
-                    hint=f"{names[each.phase]} {words.seconds(each.mean_seconds)}",
-                )
-                for each in known
-            ],
-        ),
-        key=[Key(style=f"fill-{each.phase}", name=names[each.phase], is_line=False) for each in known],
-        columns=[
-            words.shared.text("queueing.phase"),
-            words.shared.text("queueing.mean"),
-            words.shared.text("queueing.share"),
-        ],
-        rows=[
-            [names[each.phase], words.seconds(each.mean_seconds), words.ratio(each.share_ratio)]
-            for each in known
-        ],
-    )
-
-
-def outcomes_chart(traffic: TrafficFigures | None, words: Wording) -> Chart | None:
-    """Return how requests ended; None where there were none."""
-    if traffic is None or not traffic.admitted:
-        return None
-    title = words.text("tenant.outcomes_title")
-    groups = (
-        ("fill-good", words.text("outcome_group.ok"), ("ok",)),
-        ("fill-bad", words.text("outcome_group.failed"), _FAILURES),
-        (
-            "fill-other",
-            words.text("outcome_group.other"),
-            ("client_error", "quota_rejected", "client_aborted"),
-        ),
-    )
-    counts = {each.outcome: each.count for each in traffic.outcomes}
-    shares = [
-        Share(
-            style=style,
-            ratio=sum(counts.get(outcome, 0) for outcome in outcomes) / traffic.admitted,
-            name=words.ratio(sum(counts.get(outcome, 0) for outcome in outcomes) / traffic.admitted),
-            hint=name,
-        )
-        for style, name, outcomes in groups
-    ]
-    return Chart(
-        title=title,
-        drawing=shares_bar(title=title, shares=shares, height=34),
-        key=[Key(style=style, name=name, is_line=False) for style, name, _ in groups],
-        columns=[
-            words.shared.text("traffic.outcome"),
-            words.shared.text("traffic.requests"),
-            words.shared.text("traffic.share"),
-        ],
-        rows=[
-            [
-                words.word("outcomes", each.outcome),
-                words.integer(each.count),
-                words.ratio(each.share_ratio, least=2),
-            ]
-            for each in traffic.outcomes
-        ],
-    )
-
-
-def _besides(traffic: TrafficFigures | None, words: Wording) -> list[tuple[str, str]]:
-    if traffic is None:
-        return []
-    counted = {
-        "unconfirmed": traffic.unconfirmed,
-        "quarantined": traffic.quarantined,
-        "ambiguous": traffic.ambiguous,
-        "retried": traffic.retried,
-    }
-    return [
-        (words.text(f"besides.{name}"), words.integer(value))
-        for name, value in counted.items()
-        if value > _SHOWN_ABOVE
-    ]
