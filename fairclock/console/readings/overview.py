@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairclock.console.readings.alerts import firing_alerts
-from fairclock.console.readings.burning import WINDOWS, burns_of, key_of, remaining_ratio, shares_of
+from fairclock.console.readings.burning import (
+    WINDOWS,
+    allowed_of,
+    burns_of,
+    key_of,
+    remaining_ratio,
+    shares_of,
+)
 from fairclock.console.readings.models.base import Anchor, Basis, Lack, Range, RangeName
 from fairclock.console.readings.models.figures import CoverageFigures
 from fairclock.console.readings.models.overview import ContractCard, Overview, StandingFigures, State
@@ -16,12 +23,10 @@ from fairclock.model import Interval
 from fairclock.store.evaluations import newest_evaluations
 from fairclock.store.incidents import open_incidents
 from fairclock.store.issued_reports import issued_rows
-from sla.contracts.objectives import AvailabilityObjective
 from sla.contracts.versions import versions_of
 from sla.evaluation.promises import needs_engine
-from sla.percentiles import allowed_over
 from sla.revisions.figures import read_figures
-from sla.verdicts import by_count, ratio_allowed, under_floor
+from sla.verdicts import by_count, under_floor
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -181,22 +186,22 @@ def _standing(
         )  # fmt: skip
     unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
     n, over = tally.counted(unknown_is_bad=unknown_is_bad), tally.spent(unknown_is_bad=unknown_is_bad)
-    if isinstance(objective, AvailabilityObjective):
-        allowed = ratio_allowed(n, objective.availability.target)
-    else:
-        allowed = allowed_over(n, objective.latency.percentile)  # type: ignore[union-attr]  # only the two have a share
-    judged = under_floor(
-        by_count(
-            kept=over <= allowed,
-            counted=n,
-            minimum=contract.insufficient.below,
-            otherwise=contract.insufficient.verdict,
-        ),
-        covered_us=min(found.gateway_us, found.engine_us) if needs_engine(objective) else found.gateway_us,  # type: ignore[arg-type]
-        elapsed_us=elapsed_us,
-        floor=contract.unmeasured.coverage_floor,
-        otherwise=contract.unmeasured.below_floor,
+    allowed = allowed_of(n, share)
+    judged = by_count(
+        kept=over <= allowed,
+        counted=n,
+        minimum=contract.insufficient.below,
+        otherwise=contract.insufficient.verdict,
     )
+    covered_us = min(found.gateway_us, found.engine_us) if needs_engine(objective) else found.gateway_us  # type: ignore[arg-type]  # only these have a share
+    if covered_us < elapsed_us:
+        judged = under_floor(
+            judged,
+            covered_us=covered_us,
+            elapsed_us=elapsed_us,
+            floor=contract.unmeasured.coverage_floor,
+            otherwise=contract.unmeasured.below_floor,
+        )
     return StandingFigures(
         objective=objective.name,
         kind=objective.kind,
