@@ -30,13 +30,14 @@ _ZERO = Fraction(0)
 class Closing:
     """What becomes of which month: `state` is draft or final; `grace` is how long late rows may come before it is final.
 
-    tenants: None for every tenant with entries in it.
+    tenants: None for every tenant with entries in it, and for those of `owing`, who owe something though they may have none.
     """
 
     month: str
     state: PeriodState
     grace: timedelta
     tenants: tuple[str, ...] | None = None
+    owing: tuple[str, ...] = ()
 
 
 def close_month(
@@ -107,7 +108,8 @@ def _tenants(store: Store, books: Books, closing: Closing) -> list[str]:
     if closing.tenants is not None:
         return list(closing.tenants)
     choice = EntryChoice(period=(closing.month,), beside=books.beside)
-    return [tenant for tenant, _ in booked_months(store, books.as_of, choice)]
+    booked = {tenant for tenant, _ in booked_months(store, books.as_of, choice)}
+    return sorted(booked.union(closing.owing))
 
 
 def _require_earlier_final(

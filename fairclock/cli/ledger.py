@@ -223,6 +223,7 @@ def close(
         state=PeriodState.FINAL if is_final else PeriodState.DRAFT,
         grace=timedelta(days=configuration(config).billing.grace_days),
         tenants=tenants or None,
+        owing=book.owing_without_use(month),
     )
     asked = ledger_rating.window_of(book.months, month, None, None)
     with open_store(store_dsn(dsn, config)) as store:

@@ -94,7 +94,12 @@ def bill(
     if is_final:
         close_month(
             store,
-            Closing(month=month.name, state=PeriodState.FINAL, grace=_NO_GRACE),
+            Closing(
+                month=month.name,
+                state=PeriodState.FINAL,
+                grace=_NO_GRACE,
+                owing=book.owing_without_use(month.name),
+            ),
             prices=book,
             months=book.months,
             now=now,
