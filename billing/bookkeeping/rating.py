@@ -69,20 +69,33 @@ def rate(
     in the next one.
     """
     wanted = targets(usages, prices.rate, months)
+    labels = {months.label(each) for each in (window.start, *months.bounds(window))}
 
     def plan(books: Books) -> list[Draft]:
         known = known_states(store, books)
-        new, gone = _compared(store, books, wanted, window)
-        drafts = differences(new, gone, known)
-        return [*drafts, *_readjusted(store, books, drafts, known=known, prices=prices, months=months)]
+        compared = _compared(store, books, wanted, window)
+        drafts = differences(compared.new, compared.gone, known)
+        spoken_of = compared.tenants | {each.tenant for each in wanted}
+        touched = {(tenant, label) for tenant in spoken_of for label in labels}
+        return [
+            *drafts,
+            *_readjusted(store, books, drafts, touched, known=known, prices=prices, months=months),
+        ]
 
     return summary(post(store, plan))
 
 
-def _compared(
-    store: Store, books: Books, wanted: Sequence[Draft], window: Interval
-) -> tuple[list[Draft], list[Standing]]:
-    """Return which entries are wanted and not there, and which are there and not wanted; only the latter's bodies are read."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """Which entries are wanted and not there, which are there and not wanted, and whom the ledger speaks of at all."""
+
+    new: list[Draft]
+    gone: list[Standing]
+    tenants: frozenset[str]
+
+
+def _compared(store: Store, books: Books, wanted: Sequence[Draft], window: Interval) -> _Compared:
+    """Compare the ledger with what is wanted of it; only bodies of entries that are not wanted are read."""
     choice = EntryChoice(kinds=("usage", "reversal"), within=window, beside=books.beside)
     outlines = entry_outlines(store, books.as_of, choice)
     taken_back = {
@@ -111,7 +124,7 @@ def _compared(
         ).values()
         for sequence, draft in found
     ]
-    return new, standing
+    return _Compared(new=new, gone=standing, tenants=frozenset(tenant for tenant, *_ in outlines))
 
 
 def summary(entries: Iterable[Entry]) -> Rating:
@@ -178,14 +191,19 @@ def _readjusted(
     store: Store,
     books: Books,
     drafts: Sequence[Draft],
+    touched: Iterable[tuple[str, str]],
     *,
     known: Mapping[str, Mapping[str, PeriodState]],
     prices: Prices,
     months: Months,
 ) -> list[Draft]:
-    touched = sorted({(each.tenant, each.about) for each in drafts})
+    """Return what the adjustments of closed months lack.
+
+    touched: every tenant and month looked at, not only what differs now: whoever was killed may have left the usage right and
+    the adjustments not.
+    """
     found: list[Draft] = []
-    for tenant, label in touched:
+    for tenant, label in sorted(touched):
         if known.get(tenant, {}).get(label, PeriodState.OPEN) is not PeriodState.OPEN:
             planned = [each for each in drafts if (each.tenant, each.about) == (tenant, label)]
             found += adjustments(
