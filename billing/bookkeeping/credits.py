@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.books import Books, drafts_of, known_states, post
 from billing.bookkeeping.closing import NUMBER
-from billing.credits import CreditEntry, CreditState, check_step, credits_at
+from billing.credits import (
+    AMOUNT_WITH_TAX,
+    TAX,
+    TAX_RATE,
+    TAXED,
+    CreditEntry,
+    CreditState,
+    check_step,
+    credits_at,
+)
 from billing.ledger import Charged, Draft, EntryKind, Item, PeriodState, booked_in, read_exact, write_exact
 from billing.ledger.periods import STATE, after
 from fairclock.errors import UsageError
 from fairclock.store.ledger import CREDIT_COLUMNS, EntryChoice, keep_row, money_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
 
     from billing.ledger import Entry, Months
@@ -47,8 +56,7 @@ def keep_computed(
     wanted = {each.id: each for each in computed}
     for credit_id, credit in known.items():
         if credit_id not in wanted and credit.computed.amount:
-            nothing = {tenant: Fraction(0) for tenant in credit.computed.shares}
-            wanted[credit_id] = replace(credit.computed, amount=Fraction(0), shares=nothing)
+            wanted[credit_id] = _of_nothing(credit.computed)
     added = []
     for credit_id, entry in sorted(wanted.items()):
         before = known.get(credit_id)
@@ -117,14 +125,12 @@ def deduct(store: Store, credit: CreditEntry, months: Months) -> list[Entry]:
 
     def plan(books: Books) -> list[Draft]:
         known = known_states(store, books)
-        drafts = []
-        for tenant, share in sorted(credit.shares.items()):
+        drafts: list[Draft] = []
+        for tenant, parts in sorted(_parts(credit).items()):
             found = drafts_of(store, books, EntryChoice(tenants=(tenant,), kinds=("credit", "close"))).get(
                 tenant, ()
             )
-            if not share or any(
-                each.kind is EntryKind.CREDIT and each.subject == credit.id for _, each in found
-            ):
+            if any(each.kind is EntryKind.CREDIT and each.subject == credit.id for _, each in found):
                 continue
             number = next(
                 (
@@ -134,23 +140,44 @@ def deduct(store: Store, credit: CreditEntry, months: Months) -> list[Entry]:
                 ),
                 "",
             )
-            drafts.append(
+            period = booked_in(after(credit.month), known.get(tenant, {}))
+            drafts += [
                 _deducted(
-                    credit,
-                    tenant,
-                    share,
-                    months=months,
-                    period=booked_in(after(credit.month), known.get(tenant, {})),
-                    statement=number,
+                    credit, tenant, net, months=months, period=period, facts={**tax, "statement": number}
                 )
-            )
+                for net, tax in parts
+            ]
         return drafts
 
     return post(store, plan) if credit.form == DEDUCTED and credit.state is CreditState.GRANTED else []
 
 
+def _parts(credit: CreditEntry) -> dict[str, list[tuple[Fraction, dict[str, str]]]]:
+    """Return what goes off each tenant's statement: before tax, with the facts of its tax, once for each rate."""
+    taxed = credit.facts.get(TAXED)
+    if taxed is None:
+        return {tenant: [(share, {})] for tenant, share in credit.shares.items() if share}
+    found: dict[str, list[tuple[Fraction, dict[str, str]]]] = {}
+    for each in taxed:
+        tax = {TAX_RATE: each[TAX_RATE], TAX: each[TAX]}
+        found.setdefault(each["tenant"], []).append((read_exact(each["net"]), tax))
+    return found
+
+
+def _of_nothing(entry: CreditEntry) -> CreditEntry:
+    facts = dict(entry.facts) | ({TAXED: [], AMOUNT_WITH_TAX: "0"} if TAXED in entry.facts else {})
+    nothing = dict.fromkeys(entry.shares, Fraction(0))
+    return replace(entry, amount=Fraction(0), shares=nothing, facts=facts)
+
+
 def _deducted(
-    credit: CreditEntry, tenant: str, share: Fraction, *, months: Months, period: str, statement: str
+    credit: CreditEntry,
+    tenant: str,
+    share: Fraction,
+    *,
+    months: Months,
+    period: str,
+    facts: Mapping[str, str],
 ) -> Draft:
     month = months.interval(credit.month)
     charge = Charged(
@@ -170,7 +197,7 @@ def _deducted(
             "contract": credit.contract,
             "objective": credit.objective,
             "revision": str(credit.revision),
-            "statement": statement,
+            **facts,
         },
     )
 

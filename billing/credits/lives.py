@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 
+TAX, TAX_RATE, TAXED, AMOUNT_WITH_TAX = "tax", "tax_rate", "taxed", "amount_with_tax"
+"""Facts of a credit: the tax that goes back with it and its rate; each tenant's `net` and tax by rate; what it comes to with tax."""
+
+
 class CreditState(StrEnum):
     """What has become of a credit."""
 

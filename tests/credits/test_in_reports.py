@@ -64,7 +64,7 @@ def rated(given_store):
         a_usage(**hour, inference_mode="int8", requests=100, uncached_prompt_tokens=0, cached_prompt_tokens=0, completion_tokens=0, gpu_picoseconds=0),
         a_usage(**hour, treatment=Treatment.INCOMPLETE, requests=5),
     ]  # fmt: skip
-    rate(store, usages, BOOK.months.interval("2026-10"), prices=BOOK, months=BOOK.months)
+    rate(store, lambda _: usages, BOOK.months.interval("2026-10"), as_of=store.watermark(), prices=BOOK, months=BOOK.months)  # fmt: skip
     return given_store
 
 
