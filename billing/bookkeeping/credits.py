@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.books import Books, drafts_of, known_states, post
-from billing.bookkeeping.closing import NUMBER
 from billing.credits import (
     AMOUNT_WITH_TAX,
     TAX,
@@ -18,11 +17,12 @@ from billing.credits import (
     CreditState,
     check_step,
     credits_at,
+    holds,
 )
 from billing.ledger import Charged, Draft, EntryKind, Item, PeriodState, booked_in, read_exact, write_exact
-from billing.ledger.periods import STATE, after
+from billing.ledger.periods import NUMBER, STATE, after
 from fairclock.errors import UsageError
-from fairclock.store.ledger import CREDIT_COLUMNS, EntryChoice, keep_row, money_rows
+from fairclock.store.ledger import CREDIT_COLUMNS, EntryChoice, keep_row, money_rows, wait_until_settled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,16 +62,13 @@ def keep_computed(
         before = known.get(credit_id)
         if before is None:
             if entry.amount:
-                added.append(_kept(store, replace(entry, sequence=1, revision=1)))
+                added.append(_kept(store, replace(entry, sequence=1, revision=1))[1])
         elif _said(before.computed) != _said(entry):
             last = (
                 before.computed if before.answer is None else max(before.computed, before.answer, key=_place)
             )
-            added.append(
-                _kept(
-                    store, replace(entry, sequence=last.sequence + 1, revision=before.computed.revision + 1)
-                )
-            )
+            again = replace(entry, sequence=last.sequence + 1, revision=before.computed.revision + 1)
+            added.append(_kept(store, again)[1])
     return added
 
 
@@ -105,16 +102,57 @@ def step(
         evidence=evidence.strip(),
         decide_by=now + decide_within if decide_within is not None else base.decide_by,
     )
-    kept = _kept(store, said)
-    after_it = credits_at(credit_entries(store, store.watermark(), id=credit_id), now)[0]
-    if after_it.answer is None or after_it.answer.stored_at != kept.stored_at:
+    stamp, kept = _kept(store, said)
+    told = credit_entries(store, wait_until_settled(store, stamp), id=credit_id)
+    if not holds(kept, told):
+        (stands,) = credits_at(told, now)
         raise UsageError(
             credit_id,
             f"cannot be {wanted} now",
-            found=f"somebody else did something first: it is {after_it.state}",
+            found=f"something else was written first: it is {stands.state}, revision {stands.entry.revision}",
             remedy="look at it again",
         )
     return kept
+
+
+def grant(
+    store: Store,
+    credit_id: str,
+    months: Months,
+    *,
+    author: str,
+    comment: str = "",
+    evidence: str = "",
+    now: datetime,
+) -> tuple[CreditEntry, list[Entry]]:
+    """Grant a credit and take it off; return what was written and what was added to the ledger.
+
+    Of one that is granted already what is missing is taken off: whoever granted it may have been killed before.
+    """
+    known = credits_at(credit_entries(store, store.watermark(), id=credit_id), now)
+    granted = next((each.entry for each in known if each.state is CreditState.GRANTED), None)
+    if granted is None:
+        granted = step(
+            store,
+            credit_id,
+            CreditState.GRANTED,
+            author=author,
+            comment=comment,
+            evidence=evidence,
+            now=now,
+        )
+    return granted, deduct(store, granted, months)
+
+
+def deduct_granted(store: Store, months: Months) -> list[Entry]:
+    """Take every granted credit off that is not taken off yet, and return what was added."""
+    now = store.watermark()
+    granted = [
+        each.entry
+        for each in credits_at(credit_entries(store, now), now)
+        if each.state is CreditState.GRANTED
+    ]
+    return [entry for each in granted for entry in deduct(store, each, months)]
 
 
 def deduct(store: Store, credit: CreditEntry, months: Months) -> list[Entry]:
@@ -212,7 +250,7 @@ def _said(entry: CreditEntry) -> dict[str, Any]:
     return {name: value for name, value in asdict(entry).items() if name not in left_out}
 
 
-def _kept(store: Store, entry: CreditEntry) -> CreditEntry:
+def _kept(store: Store, entry: CreditEntry) -> tuple[datetime, CreditEntry]:
     body = {
         "needs_claim": entry.needs_claim,
         "form": entry.form,
@@ -224,7 +262,8 @@ def _kept(store: Store, entry: CreditEntry) -> CreditEntry:
         "amount": write_exact(entry.amount),
         "body": json.dumps(body, sort_keys=True, ensure_ascii=False),
     }
-    return replace(entry, stored_at=keep_row(store, "credits", row))
+    stamp = keep_row(store, "credits", row)
+    return stamp, replace(entry, stored_at=stamp)
 
 
 def _read(row: dict[str, Any]) -> CreditEntry:

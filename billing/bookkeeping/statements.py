@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.books import Books, drafts_of, stored_rows
-from billing.bookkeeping.closing import NUMBER
 from billing.invoices import (
     Issue,
     statement,
@@ -17,7 +16,7 @@ from billing.invoices import (
     statement_sha256,
 )
 from billing.ledger import PeriodState
-from billing.ledger.periods import STATE
+from billing.ledger.periods import NUMBER, STATE
 from fairclock.errors import NotEvaluable
 from fairclock.store.ledger import (
     INVOICE_COLUMNS,

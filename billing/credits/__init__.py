@@ -10,6 +10,7 @@ from billing.credits.lives import (
     CreditState,
     check_step,
     credits_at,
+    holds,
     state_at,
 )
 
@@ -23,5 +24,6 @@ __all__ = [
     "CreditState",
     "check_step",
     "credits_at",
+    "holds",
     "state_at",
 ]

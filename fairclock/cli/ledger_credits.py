@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from billing.credits import CreditEntry
+    from billing.ledger import Entry
     from fairclock.store import Store
 
 _AUTHOR = click.option("--author", required=True, help="Who says so: a person of that side.")
@@ -109,7 +110,7 @@ def _step(
     prices: Path | None = None,
 ) -> None:
     del debug
-    from billing.bookkeeping.credits import credit_entries, deduct, step  # noqa: PLC0415
+    from billing.bookkeeping.credits import credit_entries, grant, step  # noqa: PLC0415
     from billing.credits import CreditState  # noqa: PLC0415
     from fairclock.store import open_store  # noqa: PLC0415
 
@@ -117,19 +118,25 @@ def _step(
     book = book_of(prices, config) if said is CreditState.GRANTED else None
     now = datetime.now(UTC)
     with open_store(store_dsn(dsn, config)) as store:
-        known = credit_entries(store, store.watermark(), id=credit)
-        within = known[-1].facts.get("decide_within_us") if known and said is CreditState.CLAIMED else None
-        kept = step(
-            store,
-            credit,
-            said,
-            author=author,
-            comment=comment,
-            evidence=evidence,
-            now=now,
-            decide_within=None if within is None else timedelta(microseconds=within),
-        )
-        entries = [] if book is None else deduct(store, kept, book.months)
+        entries: list[Entry] = []
+        if book is not None:
+            words = {"author": author, "comment": comment, "evidence": evidence}
+            kept, entries = grant(store, credit, book.months, **words, now=now)
+        else:
+            known = credit_entries(store, store.watermark(), id=credit)
+            within = (
+                known[-1].facts.get("decide_within_us") if known and said is CreditState.CLAIMED else None
+            )
+            kept = step(
+                store,
+                credit,
+                said,
+                author=author,
+                comment=comment,
+                evidence=evidence,
+                now=now,
+                decide_within=None if within is None else timedelta(microseconds=within),
+            )
     if as_json:
         click.echo(json.dumps(tree(kept), ensure_ascii=False))
     elif not quiet:

@@ -310,6 +310,8 @@ def test_a_credit_is_claimed_and_granted_and_goes_off_the_next_statement(ledger,
     assert statement["totals"]["credits"] == "-50.00"
     (line,) = statement["lines"]
     assert (line["section"], line["objective"], line["revision"]) == ("credits", "availability", 1)
+    again = ledger("grant", credit.id, "--author", "Ops", "--prices", BOOK)
+    assert again.err == "cr-abcdef01 is granted\n"
     assert "it is granted" in ledger("refuse", credit.id, "--author", "Ops", "--comment", "no", code=2).err
 
 
