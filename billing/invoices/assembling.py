@@ -61,10 +61,14 @@ class Issue:
 def statement_data(
     book: PriceBook, *, tenant: str, month: str, interval: Interval, drafts: Iterable[Draft], issue: Issue
 ) -> StatementData:
-    """Return what a statement says of the entries that are booked in a month."""
+    """Return what a statement says of the entries that are booked in a month.
+
+    Raises NotEvaluable where they come to something in another currency than the book's, or in a currency without a rate.
+    """
     booked = [draft for draft in drafts if draft.period == month and draft.kind is not EntryKind.CLOSE]
-    customer = book.customer_of(tenant)
     last = book.version_at(interval.end - _INSTANT) or book.versions[0]
+    booked = _of_currency(book, booked, last, where=f"{tenant}, {month}")
+    customer = book.customer_of(tenant)
     due = None
     if issue.issued_on is not None and customer is not None and customer.due_days is not None:
         due = issue.issued_on + timedelta(days=customer.due_days)
@@ -100,6 +104,20 @@ def statement_data(
         else customer.einvoice.model_dump(exclude_none=True),
         simulated=issue.simulated,
     )
+
+
+def _of_currency(book: PriceBook, booked: list[Draft], last: PriceVersion, *, where: str) -> list[Draft]:
+    """Return the entries in the book's currency; those of others have to cancel out, as where a month was rated again."""
+    currency = book.currency.code
+    for other in sorted({draft.currency for draft in booked} - {currency}):
+        if lines_of(book, [draft for draft in booked if draft.currency == other], last):
+            raise NotEvaluable(
+                where,
+                f"its entries are not all in the currency of price book {book.id}, {currency}",
+                found=f"entries in {other}",
+                remedy="rate the month by one price book; a final month has to be stated by the one that it was rated by",
+            )
+    return [draft for draft in booked if draft.currency == currency]
 
 
 def lines_of(book: PriceBook, drafts: Iterable[Draft], last: PriceVersion) -> tuple[Line, ...]:
