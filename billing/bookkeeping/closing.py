@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from billing.bookkeeping.adjusting import adjustments
 from billing.bookkeeping.books import Books, drafts_of, known_states, post
-from billing.bookkeeping.rating import adjustments
 from billing.ledger import Draft, EntryKind, PeriodState, write_exact
 from billing.ledger.periods import STATE, may_be_final_from
 from fairclock.errors import UsageError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
 
-    from billing.bookkeeping.rating import Prices
+    from billing.bookkeeping.adjusting import Prices
     from billing.ledger import Entry, Months
     from fairclock.store import Store
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from billing.bookkeeping.rating import Adjustment
+from billing.bookkeeping.adjusting import Adjustment
 from billing.charges.closing import closing
 from billing.charges.rating import charge
 from billing.charges.rules.minimum import owing_without_use
@@ -30,6 +30,11 @@ class BookPrices:
     """The prices of one book."""
 
     book: PriceBook
+
+    @property
+    def sha256(self) -> str:
+        """Return the hash of the book's file."""
+        return self.book.file_sha256
 
     @property
     def months(self) -> Months:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.price_books import keep_versions
@@ -13,11 +14,17 @@ from billing.ledger import write_exact
 from fairclock.cli.options import instant
 from fairclock.errors import UsageError
 from fairclock.model import EPOCH, Interval, from_us, merge, to_us
-from fairclock.store.ledger import RATING_COLUMNS, keep_row, money_rows
+from fairclock.store.ledger_ratings import (
+    RatingState,
+    keep_rating,
+    rated_otherwise,
+    unfinished_ratings,
+    whole_ratings,
+)
 from fairclock.store.slices import changed_hours
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -78,28 +85,33 @@ def window_of(months: Months, month: str | None, start: str | None, end: str | N
 
 
 def rate_windows(store: Store, book: BookPrices, asked: Interval | None, *, config: Path | None) -> Done:
-    """Rate what is `asked` for, else every ended hour that changed since it was rated, all of them under other prices."""
+    """Rate what is `asked` for, else every ended hour that changed since it was rated, all of them under other prices.
+
+    What a rating that was killed may have left half done is rated, too, where nothing is asked for.
+    """
     as_of = store.watermark()
-    windows = _changed(store, book, as_of) if asked is None else _ended(asked, as_of)
+    unfinished = {} if asked is not None else unfinished_ratings(store, as_of)
+    windows = _ended(asked, as_of) if asked is not None else _changed(store, book, as_of, unfinished.values())
     hours = entries = reversals = 0
     net: dict[str, Fraction] = {}
     for window in (piece for each in windows for piece in _pieces(each)):
-        keep_versions(store, book.book, until=window.end)
-        usages = usages_of(store, book, window, as_of=as_of, config=config)
-        done = rate(store, usages, window, prices=book, months=book.months)
+
+        def read(known: datetime, window: Interval = window) -> Sequence[Usage]:
+            keep_versions(store, book.book, until=window.end)
+            return usages_of(store, book, window, as_of=known, config=config)
+
+        done = rate(store, read, window, as_of=as_of, prices=book, months=book.months)
         hours += -(-window.length_us // _HOUR_US)
         entries += done.entries
         reversals += done.reversals
         for currency, amount in done.net.items():
             net[currency] = net.get(currency, Fraction(0)) + amount
     if asked is None and windows:
-        row = {
-            "as_of": as_of,
-            "starts_at": windows[0].start,
-            "ends_at": windows[-1].end,
-            "prices_sha256": book.book.file_sha256,
-        }
-        keep_row(store, "ledger_ratings", row)
+        said = partial(keep_rating, store, as_of=as_of, prices_sha256=book.sha256)
+        for rating, window in unfinished.items():
+            said(window, state=RatingState.DONE, rating=rating)
+        whole = Interval(start=windows[0].start, end=windows[-1].end)
+        said(whole, state=RatingState.ALL)
     return Done(hours=hours, entries=entries, reversals=reversals, net=net)
 
 
@@ -116,18 +128,25 @@ def usages_of(
     return [each for each in found if window.start <= each.start < window.end]
 
 
-def _changed(store: Store, book: BookPrices, as_of: datetime) -> list[Interval]:
-    """Return the ended hours of which something was stored, and those whose shares of GPU time that may have shifted."""
+def _changed(
+    store: Store, book: BookPrices, as_of: datetime, unfinished: Iterable[Interval]
+) -> list[Interval]:
+    """Return the ended hours that the ledger may not speak of as it should, in order.
+
+    They are those of which something was stored, those whose shares of GPU time that may have shifted, those that somebody rated by other prices, and
+    those of ratings that are `unfinished`.
+    """
     from billing.usage.reading import touched_hours  # noqa: PLC0415
 
-    ratings = money_rows(store, "ledger_ratings", RATING_COLUMNS, as_of)
-    same = [each for each in ratings if each["prices_sha256"] == book.book.file_sha256]
-    since = same[-1]["as_of"] if same and same[-1] is ratings[-1] else EPOCH
+    ratings = whole_ratings(store, as_of)
+    same = bool(ratings) and ratings[-1]["prices_sha256"] == book.sha256
     # an hour that had not ended then is looked at again
-    since = min(since, from_us(to_us(since) // _HOUR_US * _HOUR_US)) if since > EPOCH else since
+    since = from_us(to_us(ratings[-1]["as_of"]) // _HOUR_US * _HOUR_US) if same else EPOCH
     hours = [from_us(each) for each in changed_hours(store, to_us(since), as_of)]
     changed = merge(Interval(start=each, end=each + _HOUR) for each in hours if each + _HOUR <= as_of)
-    touched = merge(touched_hours(store, each, as_of) for each in changed)
+    looked_at = ratings[-1]["stored_at"] if same else EPOCH
+    otherwise = rated_otherwise(store, as_of, since=looked_at, prices_sha256=book.sha256)
+    touched = merge([*(touched_hours(store, each, as_of) for each in changed), *otherwise, *unfinished])
     return [ended for each in touched for ended in _ended(each, as_of)]
 
 

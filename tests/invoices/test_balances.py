@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -68,7 +67,7 @@ def billed(store, tenant, printed, *, currency="CNY", opening=None):
     "printed",
     [
         pytest.param([month for month, is_printed in zip(MONTHS, which, strict=False) if is_printed], id=f"printed {which}")
-        for which in product([True, False], repeat=3)
+        for which in ((False, False, False), (True, False, False), (False, True, False), (True, False, True))
     ],
 )  # fmt: skip
 def test_what_is_owed_from_before_is_the_same_whichever_statements_were_printed(store, printed):

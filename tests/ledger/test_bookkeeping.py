@@ -23,8 +23,16 @@ DECEMBER = datetime(2026, 12, 20, tzinfo=UTC)
 WEEK = timedelta(days=7)
 
 
-def rated(store, usages, prices=None, window=OCTOBER):
-    return rate(store, usages, window, prices=prices or ByTokens(), months=UTC_MONTHS)
+def rated(store, usages, prices=None, window=OCTOBER, as_of=None):
+    """Rate usage that is the same whenever it is read; `usages` may be what returns it as it was known at an instant."""
+    return rate(
+        store,
+        usages if callable(usages) else lambda _: usages,
+        window,
+        as_of=as_of or store.watermark(),
+        prices=prices or ByTokens(),
+        months=UTC_MONTHS,
+    )
 
 
 def closed(store, month, state, tenant, prices=None, *, now=DECEMBER):

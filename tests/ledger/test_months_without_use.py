@@ -56,7 +56,7 @@ def test_who_owes_a_minimum(store, tmp_path, month, minimum, expected):
         *(replace(probe, tenant=name) for name in ("probed", "prober")),
         a_usage(**here, tenant="refused", treatment=Treatment.REFUSED),
     ]
-    rate(store, usages, book.months.interval(label), prices=book, months=book.months)
+    rate(store, lambda _: usages, book.months.interval(label), as_of=store.watermark(), prices=book, months=book.months)  # fmt: skip
 
     def close():
         closing = Closing(
