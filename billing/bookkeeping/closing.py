@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from billing.bookkeeping.adjusting import adjustments
 from billing.bookkeeping.books import Books, drafts_of, known_states, post
+from billing.bookkeeping.credits import deduct_granted
 from billing.ledger import Draft, EntryKind, PeriodState, write_exact
-from billing.ledger.periods import STATE, may_be_final_from
+from billing.ledger.periods import NUMBER, STATE, may_be_final_from
 from fairclock.errors import UsageError
 from fairclock.model import utc_text
 from fairclock.store.ledger import EntryChoice, booked_months
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from billing.ledger import Entry, Months
     from fairclock.store import Store
 
-NUMBER = "number"
 _ZERO = Fraction(0)
 
 
@@ -43,9 +43,10 @@ class Closing:
 def close_month(
     store: Store, closing: Closing, *, prices: Prices, months: Months, now: datetime, currency: str
 ) -> list[Entry]:
-    """Close a month and return what was added; nothing where it is closed so already.
+    """Close a month and return what was added to it; nothing where it is closed so already.
 
-    Raises UsageError for a month that has not ended, that late rows may still come for, or that follows one that is not final.
+    Granted credits that are not taken off anything yet are taken off first: whoever granted them may have been killed. Raises
+    UsageError for a month that has not ended, that late rows may still come for, or that follows one that is not final.
     """
     month = months.interval(closing.month)
     if now < month.end:
@@ -63,6 +64,8 @@ def close_month(
             found=f"it can be final from {utc_text(final_from)}",
             remedy="close it as a draft, and make it final then",
         )
+
+    deduct_granted(store, months)
 
     def plan(books: Books) -> list[Draft]:
         known = known_states(store, books)
