@@ -85,12 +85,14 @@ def keep_credits(store: Store, paths: Sequence[Path], month: str) -> list[Credit
 
 def sentence(entry: CreditEntry) -> str:
     """Return a credit as a person reads it."""
+    from billing.credits import AMOUNT_WITH_TAX  # noqa: PLC0415
     from billing.ledger import write_exact  # noqa: PLC0415
 
+    tax = f" ({entry.facts[AMOUNT_WITH_TAX]} with tax)" if AMOUNT_WITH_TAX in entry.facts else ""
     end = "" if entry.closes_at is None else f" until {utc_text(entry.closes_at)}"
     claim = f"can be claimed from {utc_text(entry.opens_at)}{end}" if entry.needs_claim else "needs no claim"
     return (
-        f"{entry.id}  {entry.contract}  {entry.month}  {entry.objective}  {write_exact(entry.amount)} {entry.currency}"
+        f"{entry.id}  {entry.contract}  {entry.month}  {entry.objective}  {write_exact(entry.amount)} {entry.currency}{tax}"
         f"  ({entry.facts['tier']}), revision {entry.revision}, {claim}"
     )
 
@@ -151,6 +153,7 @@ def _step(
 
 def tree(entry: CreditEntry) -> dict[str, Any]:
     """Return a credit as JSON values."""
+    from billing.credits import AMOUNT_WITH_TAX  # noqa: PLC0415
     from billing.ledger import write_exact  # noqa: PLC0415
 
     return {
@@ -162,6 +165,7 @@ def tree(entry: CreditEntry) -> dict[str, Any]:
         "state": str(entry.state),
         "currency": entry.currency,
         "amount": write_exact(entry.amount),
+        "amount_with_tax": entry.facts.get(AMOUNT_WITH_TAX),
         "form": entry.form,
         "shares": {tenant: write_exact(share) for tenant, share in entry.shares.items()},
         "decide_by": None if entry.decide_by is None else utc_text(entry.decide_by),

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from billing.bookkeeping.credits import deduct, keep_computed, step
+from billing.bookkeeping.books import books_at
+from billing.bookkeeping.credits import deduct, grant, keep_computed, step
 from billing.bookkeeping.price_books import BookPrices, keep_versions
 from billing.bookkeeping.rating import rate
+from billing.bookkeeping.statements import Asked, statement_of
 from billing.credits import CreditState
 from billing.prices.loading import load_price_book
 from billing.usage import Treatment
@@ -102,7 +104,7 @@ def test_a_credit_names_its_objective_basis_tier_and_dates(rated):
     (credit,) = report(month(rated), contract())["credits"]
     assert credit["objective"] == "availability"
     assert credit["tier"] == "below 99.9%: 10%"
-    assert credit["amount"] == "40.03"
+    assert (credit["amount"], credit["amount_with_tax"]) == ("40.03", "42.43")
     assert credit["basis"] == {
         "fees_of": ["model"], "net_of": ["tax", "vouchers", "earlier_credits"], "model": None, "amount": "400.33",
     }  # fmt: skip
@@ -168,6 +170,22 @@ def test_what_was_claimed_stays_what_it_was_when_the_month_is_computed_anew(rate
         ("granted", "40.03", "0")
     ]
     assert (found["amounts"]["credits_granted"], found["amounts"]["net"]) == ("40.03", "400.33")
+
+
+def test_a_credit_of_what_was_paid_gives_back_that_share_of_it_on_the_statement(rated):
+    """424.35 were paid, tax included: a tenth is 42.44."""
+    terms = contract(id="acme-gross", credits=terms_of_credit(base={"fees_of": ["service"]}))
+    store = rated.store
+    month(rated)
+    computed = computed_credits(rated, terms, month="2026-10", as_of=store.watermark())
+    (written,) = keep_computed(store, computed, contract=terms.id, month="2026-10")
+    assert (written.facts["basis"]["amount"], written.facts["amount_with_tax"]) == ("424.35", "42.44")
+    step(store, written.id, CreditState.CLAIMED, author="Zhang", now=written.opens_at)
+    grant(store, written.id, BOOK.months, author="Ops", now=written.opens_at)
+    asked = Asked(tenant="acme", month="2026-11", opening_balance=Fraction(0))
+    made = statement_of(store, books_at(store, store.watermark()), BOOK.book, asked)
+    (line,) = [each for each in made["lines"] if each["subject"] == written.id]
+    assert (line["net"], line["tax"], line["gross"]) == ("-40.04", "-2.40", "-42.44")
 
 
 COST = {"cost": {"at_most": "0.4", "per": "call", "currency": "CNY"}, "name": "cost-short"}
