@@ -20,7 +20,7 @@ _COPIED = tuple(Stored.__dataclass_fields__)
 
 
 def copy_lines(rows: Iterable[Stored]) -> Iterator[bytes]:
-    """Yield a JSON line a row, one stored twice once, and last one that says where each chain ends."""
+    """Yield a JSON line a row, one stored twice once, and last one that says where each chain ends; at 0 where nothing of it holds."""
     found = list(rows)
     settled = settle(row.link for row in found)
     kept: set[str] = set()
@@ -29,35 +29,52 @@ def copy_lines(rows: Iterable[Stored]) -> Iterator[bytes]:
             kept.add(row.hash)
             yield canonical({name: _written(getattr(row, name)) for name in _COPIED})
     yield canonical(
-        {
-            "ends": [
-                [tenant, each.head.sequence, each.head.hash] for tenant, each in settled.items() if each.links
-            ]
-        }
+        {"ends": [[tenant, each.head.sequence, each.head.hash] for tenant, each in settled.items()]}
     )
 
 
 def read_copy(text: bytes, *, where: str) -> tuple[list[Stored], list[Anchor]]:
-    """Return the rows and the ends of a copy; InputError where a line is none."""
+    """Return the rows and the ends of a copy.
+
+    Raises InputError where a line is none, and where the copy is not whole: its last line, and only that, says where the chains end, of
+    every tenant.
+    """
     rows: list[Stored] = []
-    ends: list[Anchor] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    ends: list[Anchor] | None = None
+    lines = text.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    for number, line in enumerate(lines, start=1):
+        if ends is not None:
+            raise _not_whole(f"{where}, line {number}", "comes after the line with the chains' ends", line)
         try:
             tree = json.loads(line)
             if set(tree) == {"ends"}:
-                ends += [
+                ends = [
                     Anchor(str(tenant), int(sequence), str(name)) for tenant, sequence, name in tree["ends"]
                 ]
             else:
                 rows.append(Stored(**{name: _read(name, tree[name]) for name in _COPIED}))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{where}, line {number}",
-                "is no line of a ledger's copy",
-                found=f"{line[:60].decode(errors='replace')}…",
-                remedy="write the copy with fairclock ledger export --format jsonl",
-            ) from error
+            raise _not_whole(f"{where}, line {number}", "is no line of a ledger's copy", line) from error
+    if ends is None:
+        problem = "is cut off: its last line does not say where the chains end"
+        last = lines[-1] if lines else b""
+        raise _not_whole(f"{where}, line {len(lines)}" if lines else where, problem, last)
+    endless = sorted({row.tenant for row in rows} - {each.tenant for each in ends})
+    if endless:
+        problem = f"does not say where the chain of {endless[0]} ends, whose entries it has"
+        raise _not_whole(f"{where}, line {len(lines)}", problem, lines[-1])
     return rows, ends
+
+
+def _not_whole(where: str, problem: str, line: bytes) -> InputError:
+    return InputError(
+        where,
+        problem,
+        found=f"{line[:60].decode(errors='replace')}…" if line else "nothing",
+        remedy="write the copy with fairclock ledger export --format jsonl",
+    )
 
 
 def _written(value: object) -> Any:

@@ -288,10 +288,11 @@ def verify(
     del debug
     from billing.bookkeeping.books import anchors, stored_rows  # noqa: PLC0415
     from billing.ledger import verify as faults_of  # noqa: PLC0415
+    from billing.ledger.comparing import compare  # noqa: PLC0415
     from billing.ledger.copies import read_copy  # noqa: PLC0415
     from fairclock.store import open_store  # noqa: PLC0415
 
-    earlier = [] if against is None else read_copy(against.read_bytes(), where=str(against))[1]
+    earlier = None if against is None else read_copy(against.read_bytes(), where=str(against))
     if copy is not None:
         rows, ends = read_copy(copy.read_bytes(), where=str(copy))
         where = str(copy)
@@ -299,7 +300,9 @@ def verify(
         with open_store(store_dsn(dsn, config)) as store:
             now = store.watermark()
             rows, ends, where = stored_rows(store, now), anchors(store, now), store.dsn
-    faults = faults_of(rows, [*ends, *earlier])
+    faults = faults_of(rows, [*ends, *(earlier[1] if earlier else ())])
+    if earlier is not None:
+        faults += compare(rows, *earlier, where=str(against))
     tenants = sorted({row.tenant for row in rows})
     if as_json:
         tree = {
