@@ -50,6 +50,10 @@ class KnownLimits:
     _mark: tuple[object, ...] = ()
     _found: Limits | None = field(default=None)
 
+    def go_by(self, book: PriceBook) -> None:
+        """Go by another price book from now on."""
+        self.book, self._found = book, None
+
     def at(self, store: Store, now: datetime, as_of: datetime) -> Limits:
         """Return how the month of `now` stands, as the ledger was known at `as_of`."""
         label = Months(zone=self.book.zone).label(now)

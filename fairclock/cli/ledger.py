@@ -90,12 +90,14 @@ def rate(
     """
     del debug
     from fairclock.cli import ledger_rating  # noqa: PLC0415 - the commands that only read need none of it
+    from fairclock.cli.configuration import configuration  # noqa: PLC0415
     from fairclock.store import open_store  # noqa: PLC0415
 
     book = book_of(prices, config)
     asked = ledger_rating.window_of(book.months, month, start, end)
+    settings = configuration(config).billing.cost_book()
     with open_store(store_dsn(dsn, config)) as store:
-        done = ledger_rating.rate_windows(store, book, asked, config=config)
+        done = ledger_rating.rate_windows(store, book, asked, settings=settings)
     if as_json:
         click.echo(json.dumps(done.tree()))
     elif not quiet:

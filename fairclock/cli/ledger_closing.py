@@ -63,7 +63,7 @@ def close(
     )
     asked = ledger_rating.window_of(book.months, month, None, None)
     with open_store(store_dsn(dsn, config)) as store:
-        ledger_rating.rate_windows(store, book, asked, config=config)
+        ledger_rating.rate_windows(store, book, asked, settings=configuration(config).billing.cost_book())
         entries = close_month(
             store,
             closing,

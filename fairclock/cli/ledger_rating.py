@@ -24,11 +24,11 @@ from fairclock.store.ledger_ratings import (
 from fairclock.store.slices import changed_hours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from billing.bookkeeping.price_books import BookPrices
+    from billing.cost_book.settings import CostBookSettings
     from billing.ledger import Months
     from billing.usage import Usage
     from fairclock.store import Store
@@ -84,47 +84,62 @@ def window_of(months: Months, month: str | None, start: str | None, end: str | N
     return Interval(start=first, end=last)
 
 
-def rate_windows(store: Store, book: BookPrices, asked: Interval | None, *, config: Path | None) -> Done:
-    """Rate what is `asked` for, else every ended hour that changed since it was rated, all of them under other prices.
-
-    What a rating that was killed may have left half done is rated, too, where nothing is asked for.
-    """
-    as_of = store.watermark()
-    unfinished = {} if asked is not None else unfinished_ratings(store, as_of)
-    windows = _ended(asked, as_of) if asked is not None else _changed(store, book, as_of, unfinished.values())
+def rate_windows(
+    store: Store, book: BookPrices, asked: Interval | None, *, settings: CostBookSettings
+) -> Done:
+    """Rate what is `asked` for, else every ended hour that changed since it was rated, and return what that added in all."""
     hours = entries = reversals = 0
     net: dict[str, Fraction] = {}
-    for window in (piece for each in windows for piece in _pieces(each)):
-
-        def read(known: datetime, window: Interval = window) -> Sequence[Usage]:
-            keep_versions(store, book.book, until=window.end)
-            return usages_of(store, book, window, as_of=known, config=config)
-
-        done = rate(store, read, window, as_of=as_of, prices=book, months=book.months)
-        hours += -(-window.length_us // _HOUR_US)
+    for done in rated_pieces(store, book, asked, settings=settings):
+        hours += done.hours
         entries += done.entries
         reversals += done.reversals
         for currency, amount in done.net.items():
             net[currency] = net.get(currency, Fraction(0)) + amount
+    return Done(hours=hours, entries=entries, reversals=reversals, net=net)
+
+
+def rated_pieces(
+    store: Store,
+    book: BookPrices,
+    asked: Interval | None,
+    *,
+    settings: CostBookSettings,
+    days: int = _DAYS_AT_ONCE,
+) -> Iterator[Done]:
+    """Rate what is `asked` for, else every ended hour that changed since it was rated, all of them under other prices; yield each `days`.
+
+    What a rating that was killed may have left half done is rated, too, where nothing is asked for. That everything was rated is noted at the end.
+    """
+    as_of = store.watermark()
+    unfinished = {} if asked is not None else unfinished_ratings(store, as_of)
+    windows = _ended(asked, as_of) if asked is not None else _changed(store, book, as_of, unfinished.values())
+    for window in (piece for each in windows for piece in _pieces(each, days)):
+
+        def read(known: datetime, window: Interval = window) -> Sequence[Usage]:
+            keep_versions(store, book.book, until=window.end)
+            return usages_of(store, book, window, as_of=known, settings=settings)
+
+        done = rate(store, read, window, as_of=as_of, prices=book, months=book.months)
+        hours = -(-window.length_us // _HOUR_US)
+        yield Done(hours=hours, entries=done.entries, reversals=done.reversals, net=done.net)
     if asked is None and windows:
         said = partial(keep_rating, store, as_of=as_of, prices_sha256=book.sha256)
         for rating, window in unfinished.items():
             said(window, state=RatingState.DONE, rating=rating)
         whole = Interval(start=windows[0].start, end=windows[-1].end)
         said(whole, state=RatingState.ALL)
-    return Done(hours=hours, entries=entries, reversals=reversals, net=net)
 
 
 def usages_of(
-    store: Store, book: BookPrices, window: Interval, *, as_of: datetime, config: Path | None
+    store: Store, book: BookPrices, window: Interval, *, as_of: datetime, settings: CostBookSettings
 ) -> Sequence[Usage]:
     """Return what was used in `window`, cut where prices or months change."""
     from billing.usage.reading import read_usage  # noqa: PLC0415
-    from fairclock.cli.configuration import configuration  # noqa: PLC0415
 
     # a month of a half-hour zone begins within an hour, and that hour belongs to two
     cuts = sorted({window.start, window.end, *book.book.changes(window), *book.months.bounds(window)})
-    found = read_usage(store, window, as_of, configuration(config).billing.cost_book(), cuts=cuts)
+    found = read_usage(store, window, as_of, settings, cuts=cuts)
     return [each for each in found if window.start <= each.start < window.end]
 
 
@@ -155,13 +170,13 @@ def _ended(window: Interval, as_of: datetime) -> list[Interval]:
     return [Interval(start=window.start, end=min(window.end, last))] if window.start < last else []
 
 
-def _pieces(window: Interval) -> list[Interval]:
-    """Return a window in parts of a week, cut at whole hours: what is rated at once has to fit into memory."""
+def _pieces(window: Interval, days: int) -> list[Interval]:
+    """Return a window in parts of so many days, cut at whole hours: what is rated at once has to fit into memory."""
     pieces = []
     start = window.start
     while start < window.end:
-        week = to_us(start + timedelta(days=_DAYS_AT_ONCE)) // _HOUR_US * _HOUR_US
-        end = min(window.end, from_us(week))
+        later = to_us(start + timedelta(days=days)) // _HOUR_US * _HOUR_US
+        end = min(window.end, from_us(later))
         pieces.append(Interval(start=start, end=end))
         start = end
     return pieces

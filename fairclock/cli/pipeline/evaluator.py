@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from exporters.prometheus import Figure
     from fairclock.cli.pipeline.contracts import FollowedContracts
     from fairclock.cli.pipeline.passes import Step
+    from fairclock.cli.pipeline.rating import RatingStep
     from fairclock.store import Store
     from sla.slices import InForce
 
@@ -32,13 +33,18 @@ def evaluator(
     store: Callable[[], Store],
     contracts: FollowedContracts,
     alerts: Callable[[Callable[[], Sequence[InForce] | None]], Step],
+    *,
+    rating: RatingStep | None = None,
 ) -> Passes:
     """Return the steps of a pass; `store` returns the open store or raises `StoreError`.
 
-    alerts: returns the step that alerts, given what returns the versions that were counted.
+    alerts: returns the step that alerts, given what returns the versions that were counted. rating: the step that rates, last of
+    all, where there is a price book.
     """
     passes = Passes()
     passes.add("contracts", contracts)
+    if rating is not None:
+        passes.add("prices", rating.prices)
     passes.add("seals", SealStep(store))
     slices = SlicesStep(store, contracts)
     passes.add("slices", slices)
@@ -50,6 +56,8 @@ def evaluator(
     passes.add("alerts", alerts(versions))
     passes.add("engines", EnginesStep(store))
     passes.add("revisions", RevisionsStep(store, slices))
+    if rating is not None:
+        passes.add("rating", rating)
     return passes
 
 
