@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _TIMES = ("starts_at", "ends_at", "stored_at")
+_COUNTS = ("sequence", "reverses")
 _COPIED = tuple(Stored.__dataclass_fields__)
 
 
@@ -24,7 +25,7 @@ def copy_lines(rows: Iterable[Stored]) -> Iterator[bytes]:
     found = list(rows)
     settled = settle(row.link for row in found)
     kept: set[str] = set()
-    for row in sorted(found, key=lambda each: (each.tenant, each.sequence, each.stored_at)):
+    for row in sorted(found, key=_place):
         if row.hash not in kept:
             kept.add(row.hash)
             yield canonical({name: _written(getattr(row, name)) for name in _COPIED})
@@ -36,10 +37,11 @@ def copy_lines(rows: Iterable[Stored]) -> Iterator[bytes]:
 def read_copy(text: bytes, *, where: str) -> tuple[list[Stored], list[Anchor]]:
     """Return the rows and the ends of a copy.
 
-    Raises InputError where a line is none, and where the copy is not whole: its last line, and only that, says where the chains end, of
-    every tenant.
+    Raises InputError where a line is none, or is there twice or elsewhere than it was written, and where the copy is not whole: its last
+    line, and only that, says where the chains end, of every tenant.
     """
     rows: list[Stored] = []
+    there: set[str] = set()
     ends: list[Anchor] | None = None
     lines = text.split(b"\n")
     if lines[-1] == b"":
@@ -50,13 +52,17 @@ def read_copy(text: bytes, *, where: str) -> tuple[list[Stored], list[Anchor]]:
         try:
             tree = json.loads(line)
             if set(tree) == {"ends"}:
-                ends = [
-                    Anchor(str(tenant), int(sequence), str(name)) for tenant, sequence, name in tree["ends"]
-                ]
-            else:
-                rows.append(Stored(**{name: _read(name, tree[name]) for name in _COPIED}))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+                ends = _ends(tree["ends"])
+                continue
+            row = _row(tree)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise _not_whole(f"{where}, line {number}", "is no line of a ledger's copy", line) from error
+        if row.hash in there:
+            raise _not_whole(f"{where}, line {number}", "is there already", line)
+        if rows and _place(row) < _place(rows[-1]):
+            raise _not_whole(f"{where}, line {number}", "belongs before the line above it", line)
+        there.add(row.hash)
+        rows.append(row)
     if ends is None:
         problem = "is cut off: its last line does not say where the chains end"
         last = lines[-1] if lines else b""
@@ -83,7 +89,37 @@ def _written(value: object) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
+def _place(row: Stored) -> tuple[str, int, datetime]:
+    """Return what orders the lines of a copy."""
+    return row.tenant, row.sequence, row.stored_at
+
+
+def _row(tree: dict[str, Any]) -> Stored:
+    if set(tree) != set(_COPIED):
+        raise ValueError("not the columns of an entry")
+    return Stored(**{name: _read(name, tree[name]) for name in _COPIED})
+
+
+def _ends(tree: list[Any]) -> list[Anchor]:
+    ends = [
+        Anchor(_read("tenant", tenant), _read("sequence", sequence), _read("hash", name))
+        for tenant, sequence, name in tree
+    ]
+    if len({each.tenant for each in ends}) != len(ends):
+        raise ValueError("a chain has one end")
+    return ends
+
+
 def _read(name: str, value: Any) -> Any:
-    if name in _TIMES:
-        return datetime.fromisoformat(value).astimezone(UTC)
-    return value.encode() if name == "body" else value
+    """Return a column's value; what only equals one, as `true` does 1, is none."""
+    if type(value) is not (int if name in _COUNTS else str):
+        raise TypeError(name)
+    if name in _COUNTS:
+        return value
+    text = value.encode()  # half a surrogate pair ends here
+    if name not in _TIMES:
+        return text if name == "body" else value
+    moment = datetime.fromisoformat(value)
+    if moment.tzinfo is None:
+        raise ValueError("an instant without its zone")
+    return moment.astimezone(UTC)

@@ -175,7 +175,9 @@ def _taken_back_faults(tenant: str, entries: Sequence[Entry]) -> Iterator[Fault]
     """Yield reversals that do not take back exactly what they name, or take it back twice."""
     by_sequence = {each.sequence: each for each in entries}
     taken: set[int] = set()
-    for place, each in enumerate(entries):
+    known: dict[str, PeriodState] = {}
+    for each in entries:
+        known |= states((each.draft,))
         if each.draft.kind is not EntryKind.REVERSAL:
             continue
         of = by_sequence.get(each.draft.reverses)
@@ -189,7 +191,7 @@ def _taken_back_faults(tenant: str, entries: Sequence[Entry]) -> Iterator[Fault]
         elif of.sequence in taken:
             wrong = "which was taken back already"
         else:
-            wrong = _unlike(each.draft, of.draft, states(before.draft for before in entries[:place]))
+            wrong = _unlike(each.draft, of.draft, known)
         taken.add(each.draft.reverses)
         if wrong:
             yield Fault(
@@ -218,11 +220,18 @@ def _break_faults(
     A row beside the chain is no fault where it continues an entry that is here: it came second.
     """
     known = {NO_HASH, *held}
-    for sequence in range(1, max(by_sequence, default=0) + 1):
-        rows = by_sequence.get(sequence, ())
-        if not rows:
-            yield Fault(tenant=tenant, sequence=sequence, problem="it is missing")
-        for row in rows:
+    next_ = 1
+    for sequence in sorted(by_sequence):
+        if sequence < 1:
+            problem = f"it was put in at {sequence}: a chain is counted from 1"
+            yield Fault(tenant=tenant, sequence=sequence, problem=problem)
+            continue
+        if sequence > next_:
+            # a forged place may lie far away
+            others = f", and so are those after it up to entry {sequence - 1}" if sequence > next_ + 1 else ""
+            yield Fault(tenant=tenant, sequence=next_, problem=f"it is missing{others}")
+        next_ = sequence + 1
+        for row in by_sequence[sequence]:
             if row.previous not in known and by_sequence.get(sequence - 1):
                 problem = f"it follows no entry {sequence - 1} that is here: that one, or this link, was changed or replaced"
                 yield Fault(tenant=tenant, sequence=sequence, problem=problem)

@@ -22,6 +22,14 @@ def without_end_of(tenant):
     return canonical({"ends": ends})
 
 
+def changed(**said):
+    return canonical({**json.loads(LINES[0]), **said})
+
+
+def with_ends(*ends):
+    return canonical({"ends": [*json.loads(LINES[-1])["ends"], *ends]})
+
+
 def test_a_whole_copy_is_read_as_it_was_written():
     rows, ends = read_copy(b"\n".join(LINES) + b"\n", where="x")
     assert rows == ROWS
@@ -41,6 +49,17 @@ def test_a_whole_copy_is_read_as_it_was_written():
         pytest.param([*LINES[:-1], without_end_of("globex")], "x, line 7: .*chain of globex", id="without the end of a tenant it has entries of"),
         pytest.param([*LINES, LINES[-1]], "x, line 8: comes after", id="with two lines of ends"),
         pytest.param([LINES[-1], *LINES[:-1]], "x, line 2: comes after", id="with the ends first"),
+        pytest.param([LINES[0], *LINES], "x, line 2: is there already", id="with a line twice, whose amount would be summed twice"),
+        pytest.param([LINES[1], LINES[0], *LINES[2:]], "x, line 2: belongs before", id="with two lines exchanged"),
+        pytest.param([changed(paid="yes"), *LINES[1:]], "x, line 1: is no line", id="with something else in a line"),
+        pytest.param([changed(sequence=True), *LINES[1:]], "x, line 1: is no line", id="with true for 1"),
+        pytest.param([changed(sequence="1"), *LINES[1:]], "x, line 1: is no line", id="with a count as text"),
+        pytest.param([changed(hash=["x"]), *LINES[1:]], "x, line 1: is no line", id="with a list for a hash"),
+        pytest.param([changed(tenant="?").replace(b"?", rb"\ud800"), *LINES[1:]], "x, line 1: is no line", id="with half a surrogate pair"),
+        pytest.param([changed(stored_at="2026-10-05T08:00:00"), *LINES[1:]], "x, line 1: is no line", id="with an instant without its zone"),
+        pytest.param([b"[" * 100_000, *LINES], "x, line 1: is no line", id="with a line nested without end"),
+        pytest.param([*LINES[:-1], with_ends(["acme", 1, "x"])], "x, line 7: is no line", id="with two ends of one chain"),
+        pytest.param([*LINES[:-1], with_ends(["new", 1.5, "x"])], "x, line 7: is no line", id="with an end between two entries"),
     ],
 )  # fmt: skip
 def test_a_copy_is_refused_and_said_where(lines, says):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.ledger import Anchor, EntryKind, columns_of, sealed, settle, verify
+from billing.ledger import Anchor, Entry, EntryKind, columns_of, sealed, settle, verify
 from billing.ledger.entries import chained
 from billing.ledger.rating import Standing, reversal
 from tests.ledger.factories import HOUR, START, a_chain, a_draft, forged, stored
@@ -164,3 +164,39 @@ def test_a_reversal_is_booked_after_its_months_that_are_final():
     assert verify(stored(sealed([a_draft(), close, moved], {}))) == []
     (fault,) = verify(stored(sealed([a_draft(), close, back], {})))
     assert (fault.sequence, "2026-10 for 2026-11" in fault.problem) == (3, True)
+
+
+def put_at(sequence):
+    """Return a row with a sound hash at a place of somebody's choice, after the first entry."""
+    first = a_chain(1)[0]
+    entry = Entry(draft=a_draft(start=START + 9 * HOUR), sequence=sequence, previous=first.hash())
+    return [*stored([first]), *stored([entry], START + HOUR)]
+
+
+@pytest.mark.parametrize(
+    ("sequence", "places", "says"),
+    [
+        pytest.param(0, [0], "put in at 0", id="before the first"),
+        pytest.param(3, [2], "it is missing", id="one entry too far"),
+        pytest.param(100_000, [2], "it is missing, and so are those after it up to entry 99999", id="so far off that a fault a place would be many"),
+    ],
+)  # fmt: skip
+def test_a_row_put_in_where_no_chain_leads_is_found(sequence, places, says):
+    faults = verify(put_at(sequence), ends(a_chain(1)))
+    assert [each.sequence for each in faults] == places
+    assert says in faults[0].problem
+
+
+@pytest.mark.parametrize(
+    "replaced",
+    [
+        pytest.param(lambda body: body.replace(b'"amount":"0.001"', b'"amount":"1e30000000"'), id="a number that takes hours to be written"),
+        pytest.param(lambda body: b"[" * 100_000, id="lists nested without end"),
+    ],
+)  # fmt: skip
+def test_bytes_that_are_no_entry_though_they_give_the_hash_are_a_fault_and_stop_nobody(replaced):
+    (row,) = stored(a_chain(1))
+    body = replaced(row.body)
+    assert body != row.body
+    (fault,) = verify([forged(row, body=body, hash=chained(row.previous, body))])
+    assert "it cannot be read" in fault.problem
