@@ -40,8 +40,8 @@ class Charged:
     tax_rates: Mapping[str, Fraction]
 
     def tax_rate(self, draft: Draft) -> Fraction:
-        """Return the rate of an entry's tax: of its price version, of several the last."""
-        return self.tax_rates.get(draft.price_version.rpartition(",")[2], _ZERO)
+        """Return the rate of an entry's tax: of its price version, of several the first, as its statement has it."""
+        return self.tax_rates.get(draft.price_version.partition(",")[0], _ZERO)
 
 
 def charged_of(

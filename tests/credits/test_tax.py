@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from billing.bookkeeping.books import books_at, drafts_of
 from billing.bookkeeping.credits import deduct
 from billing.credits import TAX, TAX_RATE, TAXED, CreditState
 from billing.invoices import Issue, statement, statement_data
+from billing.invoices.assembling import lines_of
 from billing.ledger import EntryKind
 from billing.money import Money
 from billing.prices.loading import load_price_book
@@ -20,9 +22,10 @@ from fairclock.clauses.quantities import write_percent
 from fairclock.store import open_store
 from fairclock.store.ledger import EntryChoice
 from sla.credits import Earlier, Failed, Fee, compute
+from sla.evaluation.charged import Charged
 from tests.credits.factories import USD, a_clause, a_credit, an_outcome, some_fees
 from tests.invoices.factories import data, line
-from tests.ledger.factories import UTC_MONTHS
+from tests.ledger.factories import UTC_MONTHS, a_draft
 from tests.ledger.test_months_without_use import BOOK
 
 NET_OF_TAX, WITH_TAX = {"fees_of": ["service"], "net_of": ["tax"]}, {"fees_of": ["service"]}
@@ -170,3 +173,17 @@ def test_a_later_rate_of_tax_does_not_change_what_goes_back(store, tmp_path):
         ("0%", "-50.00", "0.00"),
         ("6%", "-100.00", "-6.00"),
     ]
+
+
+def test_what_rests_on_two_versions_of_the_prices_is_taxed_as_its_statement_taxes_it():
+    first, last = SIX, Fraction(13, 100)
+    rates = {"a": first, "b": last}
+    charged = Charged(money=USD, drafts=(), deducted=(), tax_rates=rates)
+    minimum = a_draft(kind=EntryKind.ADJUSTMENT, price_version="a,b", subject="minimum")
+    versions = [
+        SimpleNamespace(sha256=name, name=name, tax=SimpleNamespace(rate=rate))
+        for name, rate in rates.items()
+    ]
+    book = SimpleNamespace(versions=versions)
+    taxed = {each.tax_rate for each in lines_of(book, [minimum], versions[-1])}
+    assert {charged.tax_rate(minimum)} == taxed == {first}
