@@ -43,7 +43,7 @@ _ZERO = Fraction(0)
 class Asked:
     """Whose statement of which month; what is owed from before, and in which other currency it is shown too.
 
-    opening_balance: None is what was due by the statement of the latest earlier final month. simulated: it is about no real service, and
+    opening_balance: None is what was due by the final statement numbered before. simulated: it is about no real service, and
     says so; it does by itself where requests of the month are marked so.
     """
 
@@ -139,27 +139,26 @@ def _made(
 
 
 def _carried(store: Store, books: Books, book: PriceBook, asked: Asked) -> Fraction:
-    """Return what was due by the statement of the latest earlier final month in the same currency; 0 where there is none.
+    """Return what was due by the final statement before, by number, in the same currency; 0 where there is none.
 
-    It need not have been printed: where it was, it says so; else it follows from its entries and from what was due before.
+    By number and not by month: a month that became final after a later one would be carried to nobody. It need not have been printed:
+    where it was, it says so; else it follows from its entries and from what was due before.
     """
+    closes = drafts_of(store, books, EntryChoice(tenants=(asked.tenant,), kinds=("close",)))
+    finals = [
+        draft for _, draft in closes.get(asked.tenant, ()) if draft.facts[STATE] == PeriodState.FINAL
+    ]  # in the order of their numbers
+    months = [draft.period for draft in finals if draft.currency == book.currency.code]
+    if asked.month in months:
+        months = months[: months.index(asked.month)]
     printed: dict[str, Fraction] = {}
     for row in money_rows(store, "invoices", INVOICE_COLUMNS, books.as_of, tenant=asked.tenant):
-        if row["period"] < asked.month and row["currency"] == book.currency.code:
+        if row["currency"] == book.currency.code:
             printed.setdefault(row["period"], Fraction(json.loads(row["body"])["totals"]["due"]))
-    last_printed = max(printed, default="")
-    due = printed.get(last_printed, _ZERO)
-    closes = drafts_of(store, books, EntryChoice(tenants=(asked.tenant,), kinds=("close",)))
-    later = sorted(
-        draft.period
-        for _, draft in closes.get(asked.tenant, ())
-        if draft.facts[STATE] == PeriodState.FINAL
-        and draft.currency == book.currency.code
-        and last_printed < draft.period < asked.month
-    )
-    for month in later:
-        choice = EntryChoice(tenants=(asked.tenant,), period=(month,))
-        found = drafts_of(store, books, choice)[asked.tenant]
+    first = max((place for place, month in enumerate(months) if month in printed), default=-1)
+    due = _ZERO if first < 0 else printed[months[first]]
+    for month in months[first + 1 :]:
+        found = drafts_of(store, books, EntryChoice(tenants=(asked.tenant,), period=(month,)))[asked.tenant]
         earlier = replace(asked, month=month, opening_balance=due, also_in=None)
         due = Fraction(_made(store, books, book, earlier, found)["totals"]["due"])
     return due

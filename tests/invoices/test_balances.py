@@ -97,6 +97,36 @@ def test_of_two_who_print_a_statement_at_once_both_get_the_one_that_is_kept(stor
         assert statement_of(store, books, BOOK, asked)["totals"]["opening_balance"] == "3.00"
 
 
+@pytest.mark.parametrize(
+    "is_printed", [True, False], ids=["printed as they became final", "printed at the end"]
+)
+def test_a_month_that_became_final_after_a_later_one_is_carried_all_the_same(store, is_printed):
+    """As a quiet month that owes a minimum is, or one whose logs were imported late; 122.97 is owed in all."""
+    tenant = f"late-{is_printed}"
+    order = ("2026-07", "2026-09", "2026-08", "2026-10")
+    for number, month in enumerate(order, 1):
+        drafts = month_of(tenant, month, number)
+        post(
+            store,
+            lambda books, drafts=drafts, before=2 * number - 2: (
+                drafts if _reach(books, tenant) == before else []
+            ),
+        )
+        if is_printed:
+            statement_of(store, books_at(store, store.watermark()), BOOK, Asked(tenant=tenant, month=month))
+    books = books_at(store, store.watermark())
+    made = [
+        statement_of(store, books, BOOK, Asked(tenant=tenant, month=month))["totals"]
+        for month in reversed(order)
+    ][::-1]
+    assert [each["opening_balance"] for each in made] == ["0.00", "106.00", "104.94", "115.55"]
+    assert made[-1]["due"] == "122.97"
+
+
+def _reach(books, tenant):
+    return books.heads[tenant].sequence if tenant in books.heads else 0
+
+
 def test_months_of_another_currency_are_not_carried_over(store):
     assert billed(store, "moved", [], currency="USD")["opening_balance"] == "0.00"
 
