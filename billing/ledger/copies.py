@@ -112,10 +112,12 @@ def _ends(tree: list[Any]) -> list[Anchor]:
 
 def _read(name: str, value: Any) -> Any:
     """Return a column's value; what only equals one, as `true` does 1, is none."""
-    if type(value) is not (int if name in _COUNTS else str):
-        raise TypeError(name)
     if name in _COUNTS:
+        if type(value) is not int:
+            raise TypeError(name)
         return value
+    if not isinstance(value, str):
+        raise TypeError(name)
     text = value.encode()  # half a surrogate pair ends here
     if name not in _TIMES:
         return text if name == "body" else value

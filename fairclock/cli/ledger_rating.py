@@ -159,8 +159,9 @@ def _changed(
     since = from_us(to_us(ratings[-1]["as_of"]) // _HOUR_US * _HOUR_US) if same else EPOCH
     hours = [from_us(each) for each in changed_hours(store, to_us(since), as_of)]
     changed = merge(Interval(start=each, end=each + _HOUR) for each in hours if each + _HOUR <= as_of)
-    looked_at = ratings[-1]["stored_at"] if same else EPOCH
-    otherwise = rated_otherwise(store, as_of, since=looked_at, prices_sha256=book.sha256)
+    # from when that rating began: others may have come after it to an hour while it was at the next ones
+    begun_at = ratings[-1]["as_of"] if same else EPOCH
+    otherwise = rated_otherwise(store, as_of, since=begun_at, prices_sha256=book.sha256)
     touched = merge([*(touched_hours(store, each, as_of) for each in changed), *otherwise, *unfinished])
     return [ended for each in touched for ended in _ended(each, as_of)]
 

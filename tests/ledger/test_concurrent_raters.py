@@ -166,6 +166,31 @@ def test_a_month_that_was_rated_by_other_prices_is_rated_again_by_those_of_the_l
     assert ledger("rate")["hours"] < 744
 
 
+def test_hours_that_other_prices_came_to_while_the_rest_was_rated_are_rated_again(
+    store, ledger, tmp_path, monkeypatch
+):
+    other = tmp_path / "other.yaml"
+    other.write_text(
+        BOOK.read_text().replace("id: ", "id: third-", 1).replace("base_fee: 0.0002", "base_fee: 0.0005")
+    )
+    ledger("rate", "--month", "2026-10")
+    ledger("rate")
+    right = owed(store, "ordered")
+    keep_rating = ledger_rating.keep_rating
+
+    def others_first(*words, **said):
+        monkeypatch.setattr(ledger_rating, "keep_rating", keep_rating)
+        ledger("rate", "--month", "2026-10", prices=other)
+        return keep_rating(*words, **said)
+
+    ledger("rate", "--month", "2026-10", prices=other)
+    monkeypatch.setattr(ledger_rating, "keep_rating", others_first)
+    ledger("rate")
+    assert owed(store, "ordered") > right
+    ledger("rate")
+    assert owed(store, "ordered") == right
+
+
 @pytest.mark.parametrize(
     ("words", "killed_in"),
     [
