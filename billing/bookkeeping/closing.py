@@ -109,6 +109,13 @@ def _steps(now: PeriodState, wanted: PeriodState) -> list[PeriodState]:
 
 def _tenants(store: Store, books: Books, closing: Closing) -> list[str]:
     if closing.tenants is not None:
+        unknown = sorted({*closing.tenants} - {*books.heads, *closing.owing})
+        if unknown:
+            raise UsageError(
+                f"tenant {unknown[0]}",
+                "is not in the ledger",
+                remedy="look at the name: what is closed for a tenant stays closed for good",
+            )
         return list(closing.tenants)
     choice = EntryChoice(period=(closing.month,), beside=books.beside)
     booked = {tenant for tenant, _ in booked_months(store, books.as_of, choice)}

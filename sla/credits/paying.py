@@ -54,6 +54,14 @@ def paid(
 
 def _paid(key: Taxed, amount: Fraction, *, has_tax: bool, money: Money) -> Paid:
     tenant, rate = key
-    net = Fraction(money.rounded(amount / (1 + rate))) if has_tax else amount
+    net = _before_tax(amount, rate, money) if has_tax else amount
     tax = amount - net if has_tax else Fraction(money.rounded(net * rate))
     return Paid(tenant=tenant, tax_rate=rate, net=net, tax=tax)
+
+
+def _before_tax(amount: Fraction, rate: Fraction, money: Money) -> Fraction:
+    """Return the net that makes `amount` with its tax as a statement rounds it; the rounded one where none does."""
+    net = Fraction(money.rounded(amount / (1 + rate)))
+    # where tax is rounded down, what it lacks of the exact tax would be rounded off the net
+    above = net + Fraction(1, 10**money.digits)
+    return above if above + Fraction(money.rounded(above * rate)) == amount else net

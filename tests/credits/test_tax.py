@@ -79,6 +79,13 @@ def test_the_basis_is_what_the_contract_says(base, amount):
     assert due.basis.amount == amount
 
 
+def test_what_is_given_back_is_the_net_and_the_tax_that_were_paid_where_amounts_are_rounded_down():
+    """1.99 and 0.11 of tax were paid, which is 0.0094 short of 6 %."""
+    money = Money(code="XXX", digits=2, rounding="down")
+    (due,) = given_back(whole(WITH_TAX), some_fees(fees=(of("1.99"),)), money)
+    assert (due.amount, due.amount_with_tax) == (Fraction("1.99"), Fraction("2.10"))
+
+
 def test_cap_and_minimum_are_in_the_terms_of_the_basis():
     fees = some_fees(fees=(of(1000),))
     (capped,) = given_back(whole(WITH_TAX, cap="50%"), fees)
@@ -120,6 +127,13 @@ def test_a_credit_of_all_gives_back_exactly_what_was_paid_in_any_currency(amount
     paid = owed(*(line(net=each, tax_rate=rate) for each in amounts))
     dues = given_back(whole(base), some_fees(fees=tuple(of(each, rate) for each in amounts)), money)
     assert sum((each.amount_with_tax for each in dues), Fraction(0)) == paid
+    if base is WITH_TAX and rate:
+        net = Fraction(
+            statement(
+                data(lines=[line(net=each, tax_rate=rate) for each in amounts], money=money, exchange=None)
+            )["totals"]["net"]
+        )
+        assert sum((each.amount for each in dues), Fraction(0)) == net
     later = [line(net=each, tax_rate=rate) for each in others]
     off = [each for due in dues for each in credited(due)]
     assert owed(*later, *off) == owed(*later) - paid

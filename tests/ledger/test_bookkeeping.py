@@ -70,6 +70,13 @@ def test_rating_adds_what_is_missing_and_is_seen_from_then_on(store):
     assert faults(store) == []
 
 
+def test_a_tenant_of_whom_nobody_has_heard_gets_no_chain_and_no_number_by_being_closed(store):
+    rated(store, [a_usage(tenant="acme-typed-right")])
+    with pytest.raises(UsageError, match="acme-typed-wrong: is not in the ledger"):
+        closed(store, "2026-10", "final", "acme-typed-wrong")
+    assert "acme-typed-wrong" not in books_at(store, store.watermark()).heads
+
+
 def test_a_month_goes_from_open_to_draft_to_final_and_changes_no_more(store):
     prices = ByTokens(minimum=Fraction(1))
     tenant = "closing"
