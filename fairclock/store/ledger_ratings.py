@@ -78,11 +78,11 @@ def newest_reading(store: Rows, window: Interval, as_of: datetime, *, but: str) 
 
 
 def unfinished_ratings(store: Rows, as_of: datetime) -> Mapping[str, Interval]:
-    """Return what ratings that were begun and are not done are of."""
+    """Return what ratings that were begun and are not done are of; one that began again after somebody called it done is not."""
     found = store.rows(
         Query(
             sql=f"SELECT rating, min(starts_at), max(ends_at) FROM ledger_ratings WHERE {_KNOWN} AND state IN ('begun', 'done')"
-            " GROUP BY rating HAVING countIf(state = 'done') = 0 ORDER BY rating",
+            " GROUP BY rating HAVING maxIf(stored_at, state = 'begun') > maxIf(stored_at, state = 'done') ORDER BY rating",
             parameters={"known": to_us(as_of)},
         )
     )

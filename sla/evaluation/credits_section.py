@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from sla.evaluation.judged import Judged
     from sla.evaluation.rows import Requests
 
+_ID_DIGITS = 16
+"""With eight, of the 65,000 credits of a few years two would share a life more likely than not."""
 _ZERO = Fraction(0)
 
 
@@ -278,4 +280,4 @@ def credit_id(contract: Contract, facts: Facts, due: Due) -> str:
     """Return the id of a credit: the same whenever the same promise of the same month is computed."""
     since = "" if facts.subject.in_force is None else utc_text(facts.subject.in_force.start)
     named = f"{contract.id}\0{facts.month.label}\0{due.objective}\0{due.part}\0{since}"
-    return f"cr-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
+    return f"cr-{hashlib.sha256(named.encode()).hexdigest()[:_ID_DIGITS]}"

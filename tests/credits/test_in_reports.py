@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from billing.credits import CreditState
 from billing.prices.loading import load_price_book
 from billing.usage import Treatment
 from sla.evaluation import computed_credits, evaluate
+from sla.evaluation.credits_section import credit_id
 from tests.credits.factories import a_clause
 from tests.evaluation.factories import a_contract, a_request, availability, latency
 from tests.ledger.factories import a_usage
@@ -232,3 +234,10 @@ def test_what_an_instant_did_not_know_is_not_in_its_report(rated):
     before = datetime(2026, 11, 1, tzinfo=UTC)
     found = evaluate(store, contract(), month="2026-10", software_version="0", as_of=before)
     assert found["cost"] is None
+
+
+def test_no_two_of_very_many_credits_share_an_id_and_with_it_their_life():
+    facts = SimpleNamespace(month=SimpleNamespace(label="2026-10"), subject=SimpleNamespace(in_force=None))
+    due = SimpleNamespace(objective="availability", part="")
+    ids = {credit_id(SimpleNamespace(id=f"contract-{number}"), facts, due) for number in range(300_000)}
+    assert len(ids) == 300_000

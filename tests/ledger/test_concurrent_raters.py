@@ -15,7 +15,7 @@ import pytest
 from billing.bookkeeping import rating as rating_module
 from fairclock.cli import ledger_rating, main
 from fairclock.model import Interval
-from fairclock.store.ledger_ratings import unfinished_ratings
+from fairclock.store.ledger_ratings import RatingState, keep_rating, unfinished_ratings
 from tests.ledger.factories import HOUR, START, ByTokens, a_usage
 from tests.ledger.test_bookkeeping import faults, owed, rated
 
@@ -176,7 +176,6 @@ def test_hours_that_other_prices_came_to_while_the_rest_was_rated_are_rated_agai
     ledger("rate", "--month", "2026-10")
     ledger("rate")
     right = owed(store, "ordered")
-    keep_rating = ledger_rating.keep_rating
 
     def others_first(*words, **said):
         monkeypatch.setattr(ledger_rating, "keep_rating", keep_rating)
@@ -216,6 +215,24 @@ def test_what_a_killed_command_may_have_left_half_done_is_rated_by_the_next(
     assert ledger("rate")["entries"] == 2
     assert window.start < START
     assert unfinished_ratings(store, store.watermark()) == {}
+
+
+def test_a_rating_that_begins_again_after_another_called_it_done_is_not_done(store):
+    """As one that was taken for killed while it lived."""
+    window = Interval(start=START + 90 * HOUR, end=START + 91 * HOUR)
+
+    def unfinished_after(state):
+        keep_rating(
+            store, window, state=RatingState(state), as_of=store.watermark(), prices_sha256="", rating="r"
+        )
+        return "r" in unfinished_ratings(store, store.watermark())
+
+    assert [unfinished_after(state) for state in ("begun", "done", "begun", "done")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
 
 
 RATER = """
