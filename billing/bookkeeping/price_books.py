@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,8 +34,13 @@ class BookPrices:
 
     @property
     def sha256(self) -> str:
-        """Return the hash of the book's file."""
-        return self.book.file_sha256
+        """Return the hash of what is charged, and whom a minimum is: of the versions and the tenants that customers name.
+
+        Not of the file: a remark, a budget or an address would have everything rated again.
+        """
+        named = sorted({tenant for customer in self.book.customers for tenant in customer.tenants})
+        said = [[each.sha256 for each in self.book.versions], named]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
     @property
     def months(self) -> Months:

@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 from billing.bookkeeping.books import books_at, drafts_of
+from billing.bookkeeping.price_books import BookPrices
+from billing.prices.loading import load_price_book
 from billing.usage import Treatment
 from fairclock.cli import main
 from fairclock.store.ledger import EntryChoice
@@ -144,3 +146,23 @@ def test_rating_again_by_the_hour_changes_nothing(run, capsys):
 def window(hours):
     start, end = HOUR, HOUR + timedelta(hours=hours)
     return ("--from", f"{start:%Y-%m-%dT%H:%MZ}", "--to", f"{end:%Y-%m-%dT%H:%MZ}")
+
+
+@pytest.mark.parametrize(
+    ("said", "is_other"),
+    [
+        pytest.param(("apiVersion:", "# a remark\napiVersion:"), False, id="a remark"),
+        pytest.param(("base_fee: 0.0002", "base_fee: 0.0003"), True, id="a price"),
+        pytest.param(
+            ("tenants: [acme]", "tenants: [acme, globex]"), True, id="whom a minimum may be charged"
+        ),
+    ],
+)
+def test_only_what_may_change_a_charge_has_everything_rated_again(tmp_path, said, is_other):
+    books = []
+    for number, text in enumerate((BOOK.read_text(), BOOK.read_text().replace(*said))):
+        path = tmp_path / f"{number}.yaml"
+        path.write_text(text)
+        books.append(BookPrices(load_price_book(path)))
+    assert books[0].book.file_sha256 != books[1].book.file_sha256
+    assert (books[0].sha256 != books[1].sha256) == is_other
