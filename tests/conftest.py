@@ -1,8 +1,9 @@
-"""Own what every test run shares: Hypothesis profiles, and the rule that CI skips nothing."""
+"""Own what every test run shares: Hypothesis profiles, the order of files, and the rule that CI skips nothing."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,44 @@ settings.register_profile(
 )
 settings.register_profile("soak", settings.get_profile("test"), max_examples=2_000)
 settings.load_profile(os.environ.get("FAIRCLOCK_HYPOTHESIS", "test"))
+
+# A file is one worker's. Those that take longest come first, so that none is left to a single worker at the end.
+LONGEST_FIRST = (
+    "faults/test_misbehaving_server.py",
+    "acceptance/test_report_equals_oracle.py",
+    "faults/test_kills.py",
+    "scripted/test_scripted_months.py",
+    "gateways/test_in_the_store.py",
+    "demo/test_demo.py",
+    "incidents/test_noticing.py",
+    "evaluation/test_intervals.py",
+    "acceptance/test_wrong_input.py",
+    "incidents/test_evidence.py",
+    "ledger/test_late_rows.py",
+    "alert_engine/test_engine.py",
+    "ledger/test_command.py",
+    "store/test_normalising.py",
+    "store/test_joining.py",
+    "evaluation/test_against_oracle.py",
+    "store/test_front.py",
+    "acceptance/test_store_neighbours.py",
+    "cost_book/test_reconciliation.py",
+    "cli_ingest/test_long_running_commands.py",
+    "alert_engine/test_up.py",
+    "slices/test_evaluate_command.py",
+    "privacy/test_secrets.py",
+    "acceptance/test_replays.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of LONGEST_FIRST at the beginning; what stands in a file keeps its order."""
+    folder = Path(__file__).parent
+    places = {folder / name: place for place, name in enumerate(LONGEST_FIRST)}
+    if missing := [str(path) for path in places if not path.exists()]:
+        raise pytest.UsageError(f"tests/conftest.py: LONGEST_FIRST names files that are gone ({missing})")
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 def _in_ci() -> bool:

@@ -104,15 +104,16 @@ def known_states(store: Rows, books: Books) -> dict[str, dict[str, PeriodState]]
     return {tenant: states(draft for _, draft in found) for tenant, found in closes.items()}
 
 
-def post(store: Store, plan: Callable[[Books], Sequence[Draft]]) -> list[Entry]:
+def post(store: Store, plan: Callable[[Books], Sequence[Draft] | None]) -> list[Entry]:
     """Add what `plan` returns for the books as they stand, and return what was added; again where a rival came first.
 
-    Raises StoreError where rivals come first again and again.
+    A plan that returns None is asked again, for the books as they stand then. Raises StoreError where rivals come first again and again.
     """
     added: list[Entry] = []
     for _ in range(_TRIES):
         books = books_at(store, store.watermark())
-        drafts = plan(books)
+        while (drafts := plan(books)) is None:
+            books = books_at(store, store.watermark())
         if not drafts:
             return added
         for batch in _batches(sealed(drafts, books.heads)):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from billing.bookkeeping.adjusting import adjustments
 from billing.bookkeeping.books import Books, drafts_of, known_states, post
-from billing.bookkeeping.rating import adjustments
+from billing.bookkeeping.credits import deduct_granted
 from billing.ledger import Draft, EntryKind, PeriodState, write_exact
-from billing.ledger.periods import STATE, may_be_final_from
+from billing.ledger.periods import NUMBER, STATE, may_be_final_from
 from fairclock.errors import UsageError
 from fairclock.model import utc_text
 from fairclock.store.ledger import EntryChoice, booked_months
@@ -18,11 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
 
-    from billing.bookkeeping.rating import Prices
+    from billing.bookkeeping.adjusting import Prices
     from billing.ledger import Entry, Months
     from fairclock.store import Store
 
-NUMBER = "number"
 _ZERO = Fraction(0)
 
 
@@ -30,21 +30,23 @@ _ZERO = Fraction(0)
 class Closing:
     """What becomes of which month: `state` is draft or final; `grace` is how long late rows may come before it is final.
 
-    tenants: None for every tenant with entries in it.
+    tenants: None for every tenant with entries in it, and for those of `owing`, who owe something though they may have none.
     """
 
     month: str
     state: PeriodState
     grace: timedelta
     tenants: tuple[str, ...] | None = None
+    owing: tuple[str, ...] = ()
 
 
 def close_month(
     store: Store, closing: Closing, *, prices: Prices, months: Months, now: datetime, currency: str
 ) -> list[Entry]:
-    """Close a month and return what was added; nothing where it is closed so already.
+    """Close a month and return what was added to it; nothing where it is closed so already.
 
-    Raises UsageError for a month that has not ended, that late rows may still come for, or that follows one that is not final.
+    Granted credits that are not taken off anything yet are taken off first: whoever granted them may have been killed. Raises
+    UsageError for a month that has not ended, that late rows may still come for, or that follows one that is not final.
     """
     month = months.interval(closing.month)
     if now < month.end:
@@ -62,6 +64,8 @@ def close_month(
             found=f"it can be final from {utc_text(final_from)}",
             remedy="close it as a draft, and make it final then",
         )
+
+    deduct_granted(store, months)
 
     def plan(books: Books) -> list[Draft]:
         known = known_states(store, books)
@@ -105,9 +109,17 @@ def _steps(now: PeriodState, wanted: PeriodState) -> list[PeriodState]:
 
 def _tenants(store: Store, books: Books, closing: Closing) -> list[str]:
     if closing.tenants is not None:
+        unknown = sorted({*closing.tenants} - {*books.heads, *closing.owing})
+        if unknown:
+            raise UsageError(
+                f"tenant {unknown[0]}",
+                "is not in the ledger",
+                remedy="look at the name: what is closed for a tenant stays closed for good",
+            )
         return list(closing.tenants)
     choice = EntryChoice(period=(closing.month,), beside=books.beside)
-    return [tenant for tenant, _ in booked_months(store, books.as_of, choice)]
+    booked = {tenant for tenant, _ in booked_months(store, books.as_of, choice)}
+    return sorted(booked.union(closing.owing))
 
 
 def _require_earlier_final(

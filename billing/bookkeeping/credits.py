@@ -8,15 +8,24 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.books import Books, drafts_of, known_states, post
-from billing.bookkeeping.closing import NUMBER
-from billing.credits import CreditEntry, CreditState, check_step, credits_at
+from billing.credits import (
+    AMOUNT_WITH_TAX,
+    TAX,
+    TAX_RATE,
+    TAXED,
+    CreditEntry,
+    CreditState,
+    check_step,
+    credits_at,
+    holds,
+)
 from billing.ledger import Charged, Draft, EntryKind, Item, PeriodState, booked_in, read_exact, write_exact
-from billing.ledger.periods import STATE, after
+from billing.ledger.periods import NUMBER, STATE, after
 from fairclock.errors import UsageError
-from fairclock.store.ledger import CREDIT_COLUMNS, EntryChoice, keep_row, money_rows
+from fairclock.store.ledger import CREDIT_COLUMNS, EntryChoice, keep_row, money_rows, wait_until_settled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
 
     from billing.ledger import Entry, Months
@@ -47,23 +56,19 @@ def keep_computed(
     wanted = {each.id: each for each in computed}
     for credit_id, credit in known.items():
         if credit_id not in wanted and credit.computed.amount:
-            nothing = {tenant: Fraction(0) for tenant in credit.computed.shares}
-            wanted[credit_id] = replace(credit.computed, amount=Fraction(0), shares=nothing)
+            wanted[credit_id] = _of_nothing(credit.computed)
     added = []
     for credit_id, entry in sorted(wanted.items()):
         before = known.get(credit_id)
         if before is None:
             if entry.amount:
-                added.append(_kept(store, replace(entry, sequence=1, revision=1)))
+                added.append(_kept(store, replace(entry, sequence=1, revision=1))[1])
         elif _said(before.computed) != _said(entry):
             last = (
                 before.computed if before.answer is None else max(before.computed, before.answer, key=_place)
             )
-            added.append(
-                _kept(
-                    store, replace(entry, sequence=last.sequence + 1, revision=before.computed.revision + 1)
-                )
-            )
+            again = replace(entry, sequence=last.sequence + 1, revision=before.computed.revision + 1)
+            added.append(_kept(store, again)[1])
     return added
 
 
@@ -97,16 +102,57 @@ def step(
         evidence=evidence.strip(),
         decide_by=now + decide_within if decide_within is not None else base.decide_by,
     )
-    kept = _kept(store, said)
-    after_it = credits_at(credit_entries(store, store.watermark(), id=credit_id), now)[0]
-    if after_it.answer is None or after_it.answer.stored_at != kept.stored_at:
+    stamp, kept = _kept(store, said)
+    told = credit_entries(store, wait_until_settled(store, stamp), id=credit_id)
+    if not holds(kept, told):
+        (stands,) = credits_at(told, now)
         raise UsageError(
             credit_id,
             f"cannot be {wanted} now",
-            found=f"somebody else did something first: it is {after_it.state}",
+            found=f"something else was written first: it is {stands.state}, revision {stands.entry.revision}",
             remedy="look at it again",
         )
     return kept
+
+
+def grant(
+    store: Store,
+    credit_id: str,
+    months: Months,
+    *,
+    author: str,
+    comment: str = "",
+    evidence: str = "",
+    now: datetime,
+) -> tuple[CreditEntry, list[Entry]]:
+    """Grant a credit and take it off; return what was written and what was added to the ledger.
+
+    Of one that is granted already what is missing is taken off: whoever granted it may have been killed before.
+    """
+    known = credits_at(credit_entries(store, store.watermark(), id=credit_id), now)
+    granted = next((each.entry for each in known if each.state is CreditState.GRANTED), None)
+    if granted is None:
+        granted = step(
+            store,
+            credit_id,
+            CreditState.GRANTED,
+            author=author,
+            comment=comment,
+            evidence=evidence,
+            now=now,
+        )
+    return granted, deduct(store, granted, months)
+
+
+def deduct_granted(store: Store, months: Months) -> list[Entry]:
+    """Take every granted credit off that is not taken off yet, and return what was added."""
+    now = store.watermark()
+    granted = [
+        each.entry
+        for each in credits_at(credit_entries(store, now), now)
+        if each.state is CreditState.GRANTED
+    ]
+    return [entry for each in granted for entry in deduct(store, each, months)]
 
 
 def deduct(store: Store, credit: CreditEntry, months: Months) -> list[Entry]:
@@ -117,14 +163,12 @@ def deduct(store: Store, credit: CreditEntry, months: Months) -> list[Entry]:
 
     def plan(books: Books) -> list[Draft]:
         known = known_states(store, books)
-        drafts = []
-        for tenant, share in sorted(credit.shares.items()):
+        drafts: list[Draft] = []
+        for tenant, parts in sorted(_parts(credit).items()):
             found = drafts_of(store, books, EntryChoice(tenants=(tenant,), kinds=("credit", "close"))).get(
                 tenant, ()
             )
-            if not share or any(
-                each.kind is EntryKind.CREDIT and each.subject == credit.id for _, each in found
-            ):
+            if any(each.kind is EntryKind.CREDIT and each.subject == credit.id for _, each in found):
                 continue
             number = next(
                 (
@@ -134,23 +178,44 @@ def deduct(store: Store, credit: CreditEntry, months: Months) -> list[Entry]:
                 ),
                 "",
             )
-            drafts.append(
+            period = booked_in(after(credit.month), known.get(tenant, {}))
+            drafts += [
                 _deducted(
-                    credit,
-                    tenant,
-                    share,
-                    months=months,
-                    period=booked_in(after(credit.month), known.get(tenant, {})),
-                    statement=number,
+                    credit, tenant, net, months=months, period=period, facts={**tax, "statement": number}
                 )
-            )
+                for net, tax in parts
+            ]
         return drafts
 
     return post(store, plan) if credit.form == DEDUCTED and credit.state is CreditState.GRANTED else []
 
 
+def _parts(credit: CreditEntry) -> dict[str, list[tuple[Fraction, dict[str, str]]]]:
+    """Return what goes off each tenant's statement: before tax, with the facts of its tax, once for each rate."""
+    taxed = credit.facts.get(TAXED)
+    if taxed is None:
+        return {tenant: [(share, {})] for tenant, share in credit.shares.items() if share}
+    found: dict[str, list[tuple[Fraction, dict[str, str]]]] = {}
+    for each in taxed:
+        tax = {TAX_RATE: each[TAX_RATE], TAX: each[TAX]}
+        found.setdefault(each["tenant"], []).append((read_exact(each["net"]), tax))
+    return found
+
+
+def _of_nothing(entry: CreditEntry) -> CreditEntry:
+    facts = dict(entry.facts) | ({TAXED: [], AMOUNT_WITH_TAX: "0"} if TAXED in entry.facts else {})
+    nothing = dict.fromkeys(entry.shares, Fraction(0))
+    return replace(entry, amount=Fraction(0), shares=nothing, facts=facts)
+
+
 def _deducted(
-    credit: CreditEntry, tenant: str, share: Fraction, *, months: Months, period: str, statement: str
+    credit: CreditEntry,
+    tenant: str,
+    share: Fraction,
+    *,
+    months: Months,
+    period: str,
+    facts: Mapping[str, str],
 ) -> Draft:
     month = months.interval(credit.month)
     charge = Charged(
@@ -170,7 +235,7 @@ def _deducted(
             "contract": credit.contract,
             "objective": credit.objective,
             "revision": str(credit.revision),
-            "statement": statement,
+            **facts,
         },
     )
 
@@ -185,7 +250,7 @@ def _said(entry: CreditEntry) -> dict[str, Any]:
     return {name: value for name, value in asdict(entry).items() if name not in left_out}
 
 
-def _kept(store: Store, entry: CreditEntry) -> CreditEntry:
+def _kept(store: Store, entry: CreditEntry) -> tuple[datetime, CreditEntry]:
     body = {
         "needs_claim": entry.needs_claim,
         "form": entry.form,
@@ -197,7 +262,8 @@ def _kept(store: Store, entry: CreditEntry) -> CreditEntry:
         "amount": write_exact(entry.amount),
         "body": json.dumps(body, sort_keys=True, ensure_ascii=False),
     }
-    return replace(entry, stored_at=keep_row(store, "credits", row))
+    stamp = keep_row(store, "credits", row)
+    return stamp, replace(entry, stored_at=stamp)
 
 
 def _read(row: dict[str, Any]) -> CreditEntry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from billing.bookkeeping.books import books_at, drafts_of
 from billing.charges.limits import BudgetCondition, CeilingCondition, budget_conditions, ceiling_conditions
@@ -12,7 +12,8 @@ from billing.ledger import EntryKind, Months
 from billing.ledger.views import table
 from billing.usage import Treatment
 from fairclock.model import Interval, from_us, to_us
-from fairclock.store.ledger import RATING_COLUMNS, EntryChoice, ledger_mark, money_rows
+from fairclock.store.ledger import EntryChoice, ledger_mark
+from fairclock.store.ledger_ratings import whole_ratings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +49,10 @@ class KnownLimits:
     book: PriceBook
     _mark: tuple[object, ...] = ()
     _found: Limits | None = field(default=None)
+
+    def go_by(self, book: PriceBook) -> None:
+        """Go by another price book from now on."""
+        self.book, self._found = book, None
 
     def at(self, store: Store, now: datetime, as_of: datetime) -> Limits:
         """Return how the month of `now` stands, as the ledger was known at `as_of`."""
@@ -87,7 +92,7 @@ def limits_of(store: Store, book: PriceBook, label: str, as_of: datetime) -> Lim
 
 def _rated_to(store: Store, month: Interval, drafts: Sequence[Draft], as_of: datetime) -> datetime:
     """Return the end of what was rated: an hour without requests that was looked at is rated, too."""
-    rated: list[dict[str, Any]] = money_rows(store, "ledger_ratings", RATING_COLUMNS, as_of)
+    rated = whole_ratings(store, as_of)
     whole = [from_us(to_us(each["as_of"]) // _HOUR_US * _HOUR_US) for each in rated]
     usages = [each.end for each in drafts if each.kind is EntryKind.USAGE]
     return min(max([month.start, *whole, *usages]), month.end)

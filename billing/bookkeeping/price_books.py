@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from billing.bookkeeping.rating import Adjustment
+from billing.bookkeeping.adjusting import Adjustment
 from billing.charges.closing import closing
 from billing.charges.rating import charge
+from billing.charges.rules.minimum import owing_without_use
 from billing.ledger import Charged, Months, Rated
 from fairclock.errors import PriceBookError
 from fairclock.store.ledger import PRICE_COLUMNS, keep_row, money_rows
@@ -29,6 +31,16 @@ class BookPrices:
     """The prices of one book."""
 
     book: PriceBook
+
+    @property
+    def sha256(self) -> str:
+        """Return the hash of what is charged, and whom a minimum is: of the versions and the tenants that customers name.
+
+        Not of the file: a remark, a budget or an address would have everything rated again.
+        """
+        named = sorted({tenant for customer in self.book.customers for tenant in customer.tenants})
+        said = [[each.sha256 for each in self.book.versions], named]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
     @property
     def months(self) -> Months:
@@ -53,10 +65,13 @@ class BookPrices:
         )
         return Rated(price_version=version.sha256, currency=currency, charges=charges)
 
+    def owing_without_use(self, label: str) -> tuple[str, ...]:
+        """Return the tenants that owe something for a month though nothing may be in the ledger."""
+        return owing_without_use(self.book, self.months.interval(label))
+
     def adjust(self, tenant: str, month: Interval, usages: Sequence[Usage]) -> Iterable[Adjustment]:
         """Return the book's adjustments of one tenant's month."""
-        del tenant
-        for each in closing(usages, self.book, month):
+        for each in closing(usages, self.book, month, tenant=tenant):
             quantity = each.count or Fraction(1)
             yield Adjustment(
                 subject=each.subject,

@@ -4,51 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from billing.bookkeeping.adjusting import readjusted
 from billing.bookkeeping.books import Books, drafts_of, known_states, post
-from billing.ledger import (
-    Charged,
-    Draft,
-    EntryKind,
-    Item,
-    PeriodState,
-    Standing,
-    differences,
-    still_standing,
-    targets,
-)
+from billing.bookkeeping.readings import Reading
+from billing.ledger import Draft, EntryKind, Standing, differences, targets
+from fairclock.errors import StoreError
 from fairclock.store.ledger import EntryChoice, entry_outlines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
 
-    from billing.ledger import Entry, Months, Rated
+    from billing.bookkeeping.adjusting import Prices
+    from billing.ledger import Entry, Months
     from billing.usage import Usage
     from fairclock.model import Interval
     from fairclock.store import Store
 
 _ZERO = Fraction(0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adjustment:
-    """What a month's end adds for one tenant: a tier, a minimum, an included volume; `subject` tells it from the others."""
-
-    subject: str
-    price_version: str
-    currency: str
-    charges: tuple[Charged, ...]
-
-
-class Prices(Protocol):
-    """Whoever knows what usage costs."""
-
-    def rate(self, usage: Usage) -> Rated:
-        """Return what `usage` costs."""
-
-    def adjust(self, tenant: str, month: Interval, usages: Sequence[Usage]) -> Iterable[Adjustment]:
-        """Return what the end of a month adds to its usage, which comes in the order it was received."""
+_TRIES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,28 +37,69 @@ class Rating:
 
 
 def rate(
-    store: Store, usages: Sequence[Usage], window: Interval, *, prices: Prices, months: Months
+    store: Store,
+    read: Callable[[datetime], Sequence[Usage]],
+    window: Interval,
+    *,
+    as_of: datetime,
+    prices: Prices,
+    months: Months,
 ) -> Rating:
-    """Make the ledger say `usages`, which are all that was received in `window`; what it says already stays.
+    """Make the ledger say what was received in `window`, all of which `read` returns as it was known at `as_of`; what it says already stays.
 
-    In a month that is closed as a draft the adjustments are brought up to date; what is about a final month is booked
-    in the next one.
+    Where others rate some of it who read later, it is read again as they did, so that the ledger says in the end what was known last. In a month that is closed as a draft the adjustments are brought up to date; what is about a final month is booked in the next one.
+    Raises StoreError where others come first again and again.
     """
-    wanted = targets(usages, prices.rate, months)
+    labels = {months.label(each) for each in (window.start, *months.bounds(window))}
+    reading = Reading(store=store, window=window, as_of=as_of, prices_sha256=prices.sha256)
 
-    def plan(books: Books) -> list[Draft]:
+    def begun() -> list[Draft]:
+        reading.begin()
+        return targets(read(reading.as_of), prices.rate, months)
+
+    wanted = begun()
+
+    def plan(books: Books) -> list[Draft] | None:
+        nonlocal wanted
+        if reading.is_outdated(books.as_of):
+            wanted = begun()
+            return None
         known = known_states(store, books)
-        new, gone = _compared(store, books, wanted, window)
-        drafts = differences(new, gone, known)
-        return [*drafts, *_readjusted(store, books, drafts, known=known, prices=prices, months=months)]
+        compared = _compared(store, books, wanted, window)
+        drafts = differences(compared.new, compared.gone, known)
+        spoken_of = compared.tenants | {each.tenant for each in wanted}
+        touched = {(tenant, label) for tenant in spoken_of for label in labels}
+        return [
+            *drafts,
+            *readjusted(store, books, drafts, touched, known=known, prices=prices, months=months),
+        ]
 
-    return summary(post(store, plan))
+    added = post(store, plan)
+    for _ in range(_TRIES):
+        # whoever read later and looked at the ledger before this was added did not see it
+        if not reading.is_outdated(store.watermark()):
+            reading.done()
+            return summary(added)
+        added += post(store, plan)
+    raise StoreError(
+        store.dsn,
+        "others rate the same hours all the time",
+        found=f"{_TRIES} times somebody read later",
+        remedy="run this again once they are done",
+    )
 
 
-def _compared(
-    store: Store, books: Books, wanted: Sequence[Draft], window: Interval
-) -> tuple[list[Draft], list[Standing]]:
-    """Return which entries are wanted and not there, and which are there and not wanted; only the latter's bodies are read."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """Which entries are wanted and not there, which are there and not wanted, and whom the ledger speaks of at all."""
+
+    new: list[Draft]
+    gone: list[Standing]
+    tenants: frozenset[str]
+
+
+def _compared(store: Store, books: Books, wanted: Sequence[Draft], window: Interval) -> _Compared:
+    """Compare the ledger with what is wanted of it; only bodies of entries that are not wanted are read."""
     choice = EntryChoice(kinds=("usage", "reversal"), within=window, beside=books.beside)
     outlines = entry_outlines(store, books.as_of, choice)
     taken_back = {
@@ -111,7 +128,7 @@ def _compared(
         ).values()
         for sequence, draft in found
     ]
-    return new, standing
+    return _Compared(new=new, gone=standing, tenants=frozenset(tenant for tenant, *_ in outlines))
 
 
 def summary(entries: Iterable[Entry]) -> Rating:
@@ -123,72 +140,3 @@ def summary(entries: Iterable[Entry]) -> Rating:
         reversals += each.draft.kind is EntryKind.REVERSAL
         net[each.draft.currency] = net.get(each.draft.currency, _ZERO) + each.draft.amount
     return Rating(entries=count, reversals=reversals, net={key: net[key] for key in sorted(net)})
-
-
-def adjustments(
-    store: Store,
-    books: Books,
-    tenant: str,
-    label: str,
-    *,
-    planned: Sequence[Draft],
-    known: Mapping[str, Mapping[str, PeriodState]],
-    prices: Prices,
-    months: Months,
-) -> list[Draft]:
-    """Return what makes the adjustments of one tenant's month those of its usage, with what is `planned` for it."""
-    found = drafts_of(
-        store,
-        books,
-        EntryChoice(tenants=(tenant,), about=(label,), kinds=("usage", "adjustment", "reversal")),
-    )
-    standing = still_standing(found.get(tenant, ()))
-    taken_back = {each.reverses for each in planned if each.reverses}
-    usages = [
-        item.usage
-        for draft in (
-            *(each.draft for each in standing if each.sequence not in taken_back),
-            *(each for each in planned if not each.reverses),
-        )
-        if draft.kind is EntryKind.USAGE
-        for item in draft.items
-        if item.usage is not None
-    ]
-    month = months.interval(label)
-    wanted = [
-        Draft(
-            kind=EntryKind.ADJUSTMENT,
-            tenant=tenant,
-            start=month.start,
-            end=month.end,
-            period=label,
-            about=label,
-            currency=each.currency,
-            price_version=each.price_version,
-            subject=each.subject,
-            items=(Item(usage=None, charges=each.charges),),
-        )
-        for each in prices.adjust(tenant, month, sorted(usages, key=lambda each: each.start))
-    ]
-    made = [each for each in standing if each.draft.kind is EntryKind.ADJUSTMENT]
-    return differences(wanted, made, known)
-
-
-def _readjusted(
-    store: Store,
-    books: Books,
-    drafts: Sequence[Draft],
-    *,
-    known: Mapping[str, Mapping[str, PeriodState]],
-    prices: Prices,
-    months: Months,
-) -> list[Draft]:
-    touched = sorted({(each.tenant, each.about) for each in drafts})
-    found: list[Draft] = []
-    for tenant, label in touched:
-        if known.get(tenant, {}).get(label, PeriodState.OPEN) is not PeriodState.OPEN:
-            planned = [each for each in drafts if (each.tenant, each.about) == (tenant, label)]
-            found += adjustments(
-                store, books, tenant, label, planned=planned, known=known, prices=prices, months=months
-            )
-    return found

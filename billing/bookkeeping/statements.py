@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.books import Books, drafts_of, stored_rows
-from billing.bookkeeping.closing import NUMBER
 from billing.invoices import (
     Issue,
     statement,
@@ -17,7 +16,7 @@ from billing.invoices import (
     statement_sha256,
 )
 from billing.ledger import PeriodState
-from billing.ledger.periods import STATE
+from billing.ledger.periods import NUMBER, STATE
 from fairclock.errors import NotEvaluable
 from fairclock.store.ledger import (
     INVOICE_COLUMNS,
@@ -26,11 +25,14 @@ from fairclock.store.ledger import (
     has_simulated_requests,
     keep_row,
     money_rows,
+    wait_until_settled,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
+    from billing.ledger import Draft
     from billing.prices.book import PriceBook
     from fairclock.store import Store
 
@@ -41,7 +43,7 @@ _ZERO = Fraction(0)
 class Asked:
     """Whose statement of which month; what is owed from before, and in which other currency it is shown too.
 
-    opening_balance: None is what was due by the previous final statement. simulated: it is about no real service, and
+    opening_balance: None is what was due by the final statement numbered before. simulated: it is about no real service, and
     says so; it does by itself where requests of the month are marked so.
     """
 
@@ -73,23 +75,50 @@ def statement_of(store: Store, books: Books, book: PriceBook, asked: Asked) -> d
             "nothing is in the ledger",
             remedy="run fairclock ledger rate first",
         )
-    final = next((draft for _, draft in found if draft.facts.get(STATE) == PeriodState.FINAL), None)
-    number = None if final is None else f"{asked.tenant}-{int(final.facts[NUMBER]):06d}"
-    if number is not None:
-        kept = money_rows(
-            store, "invoices", INVOICE_COLUMNS, store.watermark(), number=number, tenant=asked.tenant
-        )
-        if kept:
-            issued: dict[str, Any] = json.loads(kept[0]["body"])
-            return issued
-    known_at = books.as_of if final is None else _stored_at(store, books, asked)
+    number = _number(asked.tenant, found)
+    issued = None if number is None else _issued(store, asked.tenant, number, store.watermark())
+    if issued is not None:
+        return issued
+    made = _made(store, books, book, asked, found)
+    if number is None:
+        return made
+    stamp = keep_row(
+        store,
+        "invoices",
+        {
+            "number": number,
+            "tenant": asked.tenant,
+            "period": asked.month,
+            "kind": made["kind"],
+            "currency": book.currency.code,
+            "sha256": statement_sha256(made),
+            "body": statement_json(made).decode(),
+        },
+    )
+    # somebody else may have made it at the same time, with another balance
+    return _issued(store, asked.tenant, number, wait_until_settled(store, stamp)) or made
+
+
+def _issued(store: Store, tenant: str, number: str, as_of: datetime) -> dict[str, Any] | None:
+    """Return a final statement as it was made first; None where nobody has made it."""
+    kept = money_rows(store, "invoices", INVOICE_COLUMNS, as_of, number=number, tenant=tenant)
+    issued: dict[str, Any] | None = json.loads(kept[0]["body"]) if kept else None
+    return issued
+
+
+def _made(
+    store: Store, books: Books, book: PriceBook, asked: Asked, found: Sequence[tuple[int, Draft]]
+) -> dict[str, Any]:
+    """Return the statement of the entries `found`, which are all that are booked in the month."""
+    number = _number(asked.tenant, found)
+    known_at = books.as_of if number is None else _stored_at(store, books, asked)
     issue = Issue(
         number=number,
         status="draft" if number is None else "final",
         issued_on=None if number is None else known_at.astimezone(book.zone).date(),
         as_of=known_at,
         software_version=asked.software_version,
-        opening_balance=_carried(store, book, asked, books.as_of)
+        opening_balance=_carried(store, books, book, asked)
         if asked.opening_balance is None
         else asked.opening_balance,
         exchange_to=asked.also_in,
@@ -97,7 +126,7 @@ def statement_of(store: Store, books: Books, book: PriceBook, asked: Asked) -> d
         simulated=asked.simulated
         or has_simulated_requests(store, asked.tenant, book.month(asked.month), known_at),
     )
-    made = statement(
+    return statement(
         statement_data(
             book,
             tenant=asked.tenant,
@@ -107,34 +136,38 @@ def statement_of(store: Store, books: Books, book: PriceBook, asked: Asked) -> d
             issue=issue,
         )
     )
-    if number is not None:
-        keep_row(
-            store,
-            "invoices",
-            {
-                "number": number,
-                "tenant": asked.tenant,
-                "period": asked.month,
-                "kind": made["kind"],
-                "currency": book.currency.code,
-                "sha256": statement_sha256(made),
-                "body": statement_json(made).decode(),
-            },
-        )
-    return made
 
 
-def _carried(store: Store, book: PriceBook, asked: Asked, as_of: datetime) -> Fraction:
-    """Return what was due by the latest final statement of an earlier month, in the same currency; 0 where there is none."""
-    kept = [
-        row
-        for row in money_rows(store, "invoices", INVOICE_COLUMNS, as_of, tenant=asked.tenant)
-        if row["period"] < asked.month and row["currency"] == book.currency.code
-    ]
-    if not kept:
-        return _ZERO
-    latest = max(kept, key=lambda row: str(row["period"]))
-    return Fraction(json.loads(latest["body"])["totals"]["due"])
+def _carried(store: Store, books: Books, book: PriceBook, asked: Asked) -> Fraction:
+    """Return what was due by the final statement before, by number, in the same currency; 0 where there is none.
+
+    By number and not by month: a month that became final after a later one would be carried to nobody. It need not have been printed:
+    where it was, it says so; else it follows from its entries and from what was due before.
+    """
+    closes = drafts_of(store, books, EntryChoice(tenants=(asked.tenant,), kinds=("close",)))
+    finals = [
+        draft for _, draft in closes.get(asked.tenant, ()) if draft.facts[STATE] == PeriodState.FINAL
+    ]  # in the order of their numbers
+    months = [draft.period for draft in finals if draft.currency == book.currency.code]
+    if asked.month in months:
+        months = months[: months.index(asked.month)]
+    printed: dict[str, Fraction] = {}
+    for row in money_rows(store, "invoices", INVOICE_COLUMNS, books.as_of, tenant=asked.tenant):
+        if row["currency"] == book.currency.code:
+            printed.setdefault(row["period"], Fraction(json.loads(row["body"])["totals"]["due"]))
+    first = max((place for place, month in enumerate(months) if month in printed), default=-1)
+    due = _ZERO if first < 0 else printed[months[first]]
+    for month in months[first + 1 :]:
+        found = drafts_of(store, books, EntryChoice(tenants=(asked.tenant,), period=(month,)))[asked.tenant]
+        earlier = replace(asked, month=month, opening_balance=due, also_in=None)
+        due = Fraction(_made(store, books, book, earlier, found)["totals"]["due"])
+    return due
+
+
+def _number(tenant: str, found: Sequence[tuple[int, Draft]]) -> str | None:
+    """Return the number of the statement of a month's entries; None while the month is not final."""
+    final = next((draft for _, draft in found if draft.facts.get(STATE) == PeriodState.FINAL), None)
+    return None if final is None else f"{tenant}-{int(final.facts[NUMBER]):06d}"
 
 
 def _numbers(store: Store, books: Books, tenant: str) -> dict[str, str]:

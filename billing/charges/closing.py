@@ -26,7 +26,7 @@ _TIERS = {"graduated": graduated, "volume": volume}
 _UNITS = {"requests": Unit.REQUEST, "gpu_seconds": Unit.GPU_SECOND}
 
 
-def closing(usages: Iterable[Usage], book: PriceBook, month: Interval) -> list[Adjustment]:
+def closing(usages: Iterable[Usage], book: PriceBook, month: Interval, *, tenant: str) -> list[Adjustment]:
     """Return the adjustments of one tenant's month; none that changes nothing.
 
     The month's volume is counted in the order of `received`, as finely as usage is kept, over all versions; each unit
@@ -38,7 +38,8 @@ def closing(usages: Iterable[Usage], book: PriceBook, month: Interval) -> list[A
     free = free_shares(ordered)
     found = [*_included(ordered, free), *_tiers(ordered, free)]
     charged = sum((part.charge.amount for batch in ordered for part in batch.parts), _ZERO)
-    owed, versions = owed_at_least(book, month)
+    is_used = any(batch.parts for batch in ordered)
+    owed, versions = owed_at_least(book, month, tenant=tenant, is_used=is_used)
     missing = owed - charged - sum((each.amount for each in found), _ZERO)
     if missing > 0:
         found.append(

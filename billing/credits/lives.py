@@ -11,12 +11,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from fairclock.errors import UsageError
-from fairclock.model import utc_text
+from fairclock.model import EPOCH, utc_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from fractions import Fraction
+
+
+TAX, TAX_RATE, TAXED, AMOUNT_WITH_TAX = "tax", "tax_rate", "taxed", "amount_with_tax"
+"""Facts of a credit: the tax that goes back with it and its rate; each tenant's `net` and tax by rate; what it comes to with tax."""
 
 
 class CreditState(StrEnum):
@@ -90,10 +94,16 @@ class Credit:
 def credits_at(entries: Iterable[CreditEntry], now: datetime) -> list[Credit]:
     """Return each credit as it stands at `now`, by month and id; of two steps with one sequence the first stored holds."""
     by_id: dict[str, dict[int, CreditEntry]] = {}
-    for entry in sorted(entries, key=lambda each: (each.sequence, each.stored_at or now)):
+    for entry in sorted(entries, key=lambda each: (each.sequence, *_stored(each, now))):
         by_id.setdefault(entry.id, {}).setdefault(entry.sequence, entry)
     found = [_standing(list(said.values()), now) for said in by_id.values()]
     return sorted(found, key=lambda each: (each.computed.month, each.computed.contract, each.computed.id))
+
+
+def holds(entry: CreditEntry, told: Iterable[CreditEntry]) -> bool:
+    """Tell whether an entry is the first that was stored at its place; `told` are all of its credit, up to a time when none can come before."""
+    rivals = [_stored(each) for each in told if each.sequence == entry.sequence and each.stored_at]
+    return bool(rivals) and _stored(entry) == min(rivals)
 
 
 def state_at(entry: CreditEntry, now: datetime) -> CreditState:
@@ -124,6 +134,11 @@ def check_step(credit: Credit, wanted: CreditState, *, author: str) -> None:
         found=f"it is {state}{_dates(entry, state)}",
         remedy=_remedy(wanted, state),
     )
+
+
+def _stored(entry: CreditEntry, unstored: datetime = EPOCH) -> tuple[datetime, str, str, str, str]:
+    """Return what orders entries at one place: when they were stored, and where that is one instant, what they say."""
+    return entry.stored_at or unstored, str(entry.state), entry.author, entry.comment, entry.evidence
 
 
 def _dates(entry: CreditEntry, state: CreditState) -> str:

@@ -11,11 +11,14 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from billing.credits import TAX, TAX_RATE
 from billing.invoices.data import Exchange, Line, Party, PricesUsed, StatementData
 from billing.ledger.entries import EntryKind
+from billing.ledger.exact import read_exact
 from billing.money import Money
 from billing.prices.clauses import Kind
 from billing.usage.groups import Treatment
+from fairclock.clauses.quantities import read_percent
 from fairclock.errors import NotEvaluable
 from fairclock.model import Interval
 
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 _SECTIONS: tuple[Section, ...] = ("charges", "adjustments", "corrections", "credits")
 _TREATMENTS = [Treatment.COMPLETED, *(each for each in Treatment if each is not Treatment.COMPLETED)]
 _INSTANT = timedelta(microseconds=1)
+_ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +61,14 @@ class Issue:
 def statement_data(
     book: PriceBook, *, tenant: str, month: str, interval: Interval, drafts: Iterable[Draft], issue: Issue
 ) -> StatementData:
-    """Return what a statement says of the entries that are booked in a month."""
+    """Return what a statement says of the entries that are booked in a month.
+
+    Raises NotEvaluable where they come to something in another currency than the book's, or in a currency without a rate.
+    """
     booked = [draft for draft in drafts if draft.period == month and draft.kind is not EntryKind.CLOSE]
-    customer = book.customer_of(tenant)
     last = book.version_at(interval.end - _INSTANT) or book.versions[0]
+    booked = _of_currency(book, booked, last, where=f"{tenant}, {month}")
+    customer = book.customer_of(tenant)
     due = None
     if issue.issued_on is not None and customer is not None and customer.due_days is not None:
         due = issue.issued_on + timedelta(days=customer.due_days)
@@ -98,19 +106,36 @@ def statement_data(
     )
 
 
+def _of_currency(book: PriceBook, booked: list[Draft], last: PriceVersion, *, where: str) -> list[Draft]:
+    """Return the entries in the book's currency; those of others have to cancel out, as where a month was rated again."""
+    currency = book.currency.code
+    for other in sorted({draft.currency for draft in booked} - {currency}):
+        if lines_of(book, [draft for draft in booked if draft.currency == other], last):
+            raise NotEvaluable(
+                where,
+                f"its entries are not all in the currency of price book {book.id}, {currency}",
+                found=f"entries in {other}",
+                remedy="rate the month by one price book; a final month has to be stated by the one that it was rated by",
+            )
+    return [draft for draft in booked if draft.currency == currency]
+
+
 def lines_of(book: PriceBook, drafts: Iterable[Draft], last: PriceVersion) -> tuple[Line, ...]:
     """Return exact lines in the order in which they are printed; `last` gives the tax of what has no version."""
     versions = {each.sha256: each for each in book.versions}
-    sums: dict[Line, tuple[Fraction, Fraction]] = {}
+    sums: dict[Line, tuple[Fraction, Fraction, Fraction]] = {}
     for draft in drafts:
         version = versions.get(draft.price_version.partition(",")[0])
+        tax = _tax_said(draft)
         for item in draft.items:
             for charge in item.charges:
                 alike = _line(draft, item, charge, version or last, known=version is not None)
-                quantity, net = sums.get(alike, (Fraction(0), Fraction(0)))
-                sums[alike] = (quantity + charge.quantity, net + charge.amount)
+                quantity, net, taxes = sums.get(alike, (_ZERO, _ZERO, _ZERO))
+                sums[alike] = (quantity + charge.quantity, net + charge.amount, taxes + (tax or _ZERO))
     found = [
-        replace(line, quantity=quantity, net=net) for line, (quantity, net) in sums.items() if quantity or net
+        replace(line, quantity=quantity, net=net, tax=None if line.tax is None else tax)
+        for line, (quantity, net, tax) in sums.items()
+        if quantity or net
     ]
     return tuple(sorted(found, key=lambda line: _order(line, list(versions.values()))))
 
@@ -128,7 +153,8 @@ def _line(draft: Draft, item: Item, charge: Charged, version: PriceVersion, *, k
         unit=charge.unit,
         unit_price=None if usage is None else charge.unit_price,
         net=Fraction(0),
-        tax_rate=version.tax.rate,
+        tax_rate=version.tax.rate if _tax_said(draft) is None else read_percent(draft.facts[TAX_RATE]),
+        tax=None if _tax_said(draft) is None else _ZERO,
         model="" if usage is None else usage.model,
         machine=usage.machine if usage is not None and charge.kind.endswith(Kind.GPU_SECONDS) else "",
         treatment="" if usage is None else str(usage.treatment),
@@ -139,6 +165,12 @@ def _line(draft: Draft, item: Item, charge: Charged, version: PriceVersion, *, k
         objective=draft.facts.get("objective", "") if is_credit else "",
         revision=int(revision) if revision.isdigit() else None,
     )
+
+
+def _tax_said(draft: Draft) -> Fraction | None:
+    """Return the tax of a credit that says its own; such an entry has one charge."""
+    said = draft.facts.get(TAX) if draft.kind is EntryKind.CREDIT else None
+    return None if said is None else -read_exact(said)
 
 
 def _kind(lines: Sequence[Line], numbers: Mapping[str, str]) -> tuple[StatementKind, str | None]:

@@ -24,6 +24,7 @@ class Line:
 
     kind: what is charged for, or the rule of an adjustment. month: of which month it speaks (``2026-10``).
     unit_price: None where a line has none of its own (an adjustment, a credit). subject: of an adjustment.
+    tax: where it is said and does not follow from the rate: what a credit gives back of another statement's.
     statement, objective, revision: of a credit: the number of the statement whose fees it is of, and the verdict it rests on.
     """
 
@@ -35,6 +36,7 @@ class Line:
     unit_price: Fraction | None
     net: Fraction
     tax_rate: Fraction
+    tax: Fraction | None = None
     model: str = ""
     machine: str = ""
     treatment: str = ""

@@ -25,7 +25,7 @@ SCHEMA = "fairclock.statement/1"
 
 def statement(data: StatementData) -> dict[str, Any]:
     """Return the statement; every amount has the currency's digits, and lines sum to the totals."""
-    nets = data.money.apportioned([line.net for line in data.lines])
+    nets = _nets(data.lines, data.money)
     taxes, by_rate = _taxes(data.lines, nets, data.money)
     net, tax = _sum(nets, data.money), _sum(taxes, data.money)
     opening = data.money.rounded(data.opening_balance)
@@ -85,19 +85,29 @@ def statement(data: StatementData) -> dict[str, Any]:
     }
 
 
+def _nets(lines: Sequence[Line], money: Money) -> list[Decimal]:
+    """Return each line's net: lines sum to their rounded sum, beside which stands what gives back a part of another statement."""
+    own = iter(money.apportioned([line.net for line in lines if line.tax is None]))
+    return [next(own) if line.tax is None else money.rounded(line.net) for line in lines]
+
+
 def _taxes(
     lines: Sequence[Line], nets: Sequence[Decimal], money: Money
 ) -> tuple[list[Decimal], list[dict[str, str]]]:
-    """Return each line's tax, and the sums by rate: the tax of a rate is that of its printed net, rounded once."""
-    taxes = [Decimal(0)] * len(lines)
+    """Return each line's tax, and the sums by rate: the tax of a rate is that of its printed net, rounded once.
+
+    A line that says its tax keeps it: it gives back that of another statement, and is not of this one's net.
+    """
+    taxes = [Decimal(0) if line.tax is None else money.rounded(line.tax) for line in lines]
     by_rate = []
     for rate in sorted({line.tax_rate for line in lines}):
         places = [place for place, line in enumerate(lines) if line.tax_rate == rate]
-        found = money.apportioned([Fraction(nets[place]) * rate for place in places])
-        for place, tax in zip(places, found, strict=True):
+        own = [place for place in places if lines[place].tax is None]
+        found = money.apportioned([Fraction(nets[place]) * rate for place in own])
+        for place, tax in zip(own, found, strict=True):
             taxes[place] = tax
-        net = _sum([nets[place] for place in places], money)
-        by_rate.append({"rate": write_percent(rate), "net": str(net), "tax": str(_sum(found, money))})
+        net, tax = (_sum([each[place] for place in places], money) for each in (nets, taxes))
+        by_rate.append({"rate": write_percent(rate), "net": str(net), "tax": str(tax)})
     return taxes, by_rate
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
+_WRITTEN = re.compile(r"-?[0-9]+(?:[.][0-9]+|/[0-9]+)?")
 _POWERS = tuple(10**places for places in range(61))
 
 
@@ -22,6 +24,9 @@ def write_exact(value: Fraction) -> str:
 
 def read_exact(text: str) -> Fraction:
     """Return what `write_exact` wrote; ValueError for any other text, such as ``1.50`` or ``2/6``."""
+    if not _WRITTEN.fullmatch(text):
+        # 1e30000000 would take hours to be found out
+        raise ValueError(f"an exact amount is written in plain digits, not {text[:40]}")
     value = Fraction(text)
     if write_exact(value) != text:
         raise ValueError(f"an exact amount is written {write_exact(value)}, not {text}")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
 _MONTHS_PER_YEAR = 12
 STATE = "state"
+NUMBER = "number"
 
 
 class PeriodState(StrEnum):

@@ -24,7 +24,7 @@ def read_entry(body: bytes, previous: str) -> Entry:
         written = entry.body()
     except UnreadableEntryError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, RecursionError) as error:
         raise UnreadableEntryError(f"it cannot be read: {type(error).__name__}") from error
     if written != body:
         # postings that do not balance, or are not those of the charges, end here too

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from billing.ledger.chains import Link, settle
 from billing.ledger.entries import NO_HASH, Entry, EntryKind, chained
 from billing.ledger.exact import write_exact
+from billing.ledger.periods import booked_in, states
 from billing.ledger.reading import UnreadableEntryError, read_entry
 from fairclock.model import utc_text
 
@@ -16,7 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from billing.ledger.entries import Draft
+    from billing.ledger.periods import PeriodState
+
 _LONGEST = 40
+_AS_TAKEN_BACK = {
+    "tenant": "its tenant",
+    "currency": "its currency",
+    "price_version": "its version of the prices",
+    "start": "its beginning",
+    "end": "its end",
+    "about": "the month it is about",
+    "period": "the month it is booked in",
+    "subject": "its subject",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +175,9 @@ def _taken_back_faults(tenant: str, entries: Sequence[Entry]) -> Iterator[Fault]
     """Yield reversals that do not take back exactly what they name, or take it back twice."""
     by_sequence = {each.sequence: each for each in entries}
     taken: set[int] = set()
+    known: dict[str, PeriodState] = {}
     for each in entries:
+        known |= states((each.draft,))
         if each.draft.kind is not EntryKind.REVERSAL:
             continue
         of = by_sequence.get(each.draft.reverses)
@@ -174,8 +190,8 @@ def _taken_back_faults(tenant: str, entries: Sequence[Entry]) -> Iterator[Fault]
             wrong = "and that is no entry before it"
         elif of.sequence in taken:
             wrong = "which was taken back already"
-        elif tuple(item.reversed() for item in of.draft.items) != each.draft.items:
-            wrong = "but not the amounts of that"
+        else:
+            wrong = _unlike(each.draft, of.draft, known)
         taken.add(each.draft.reverses)
         if wrong:
             yield Fault(
@@ -183,6 +199,17 @@ def _taken_back_faults(tenant: str, entries: Sequence[Entry]) -> Iterator[Fault]
                 sequence=each.sequence,
                 problem=f"it takes back entry {each.draft.reverses}, {wrong}",
             )
+
+
+def _unlike(back: Draft, of: Draft, known: Mapping[str, PeriodState]) -> str | None:
+    """Return what a reversal says otherwise than the entry it takes back; it is booked where that was, or after that month where it is final."""
+    booked = replace(of, period=booked_in(of.period, known))
+    for name, words in _AS_TAKEN_BACK.items():
+        said, right = getattr(back, name), getattr(booked, name)
+        if said != right:
+            return f"but {words} is another: {_text(said)} for {_text(right)}"
+    same_items = tuple(item.reversed() for item in of.items) == back.items
+    return None if same_items else "but not the amounts of that"
 
 
 def _break_faults(
@@ -193,11 +220,18 @@ def _break_faults(
     A row beside the chain is no fault where it continues an entry that is here: it came second.
     """
     known = {NO_HASH, *held}
-    for sequence in range(1, max(by_sequence, default=0) + 1):
-        rows = by_sequence.get(sequence, ())
-        if not rows:
-            yield Fault(tenant=tenant, sequence=sequence, problem="it is missing")
-        for row in rows:
+    next_ = 1
+    for sequence in sorted(by_sequence):
+        if sequence < 1:
+            problem = f"it was put in at {sequence}: a chain is counted from 1"
+            yield Fault(tenant=tenant, sequence=sequence, problem=problem)
+            continue
+        if sequence > next_:
+            # a forged place may lie far away
+            others = f", and so are those after it up to entry {sequence - 1}" if sequence > next_ + 1 else ""
+            yield Fault(tenant=tenant, sequence=next_, problem=f"it is missing{others}")
+        next_ = sequence + 1
+        for row in by_sequence[sequence]:
             if row.previous not in known and by_sequence.get(sequence - 1):
                 problem = f"it follows no entry {sequence - 1} that is here: that one, or this link, was changed or replaced"
                 yield Fault(tenant=tenant, sequence=sequence, problem=problem)
@@ -211,6 +245,8 @@ def _missed(
     anchors: Sequence[Anchor],
 ) -> Iterator[Fault]:
     for anchor in anchors:
+        if anchor.sequence == 0:
+            continue  # a copy of a chain of which nothing held
         link = held.get(anchor.hash)
         if link is not None and link.sequence == anchor.sequence:
             continue

@@ -168,9 +168,13 @@ class Tier(Clause):
 
 
 class Minimum(Clause):
-    """What a tenant pays at least each month, net, before credits."""
+    """What a tenant pays at least each month, net, before credits.
+
+    without_use: whether the tenants that the book's `customers` name owe it for a month of which nothing is charged, too.
+    """
 
     per_month: PositiveNumber
+    without_use: Literal["owed", "nothing"] = "nothing"
 
 
 class Tax(Clause):

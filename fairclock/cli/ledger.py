@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from billing.ledger.views import Row
 
 _ELSEWHERE = {
+    "close": "fairclock.cli.ledger_closing",
+    "verify": "fairclock.cli.ledger_verifying",
     "export": "fairclock.cli.ledger_export",
     "invoice": "fairclock.cli.ledger_invoice",
     "claim": "fairclock.cli.ledger_credits",
@@ -89,12 +90,14 @@ def rate(
     """
     del debug
     from fairclock.cli import ledger_rating  # noqa: PLC0415 - the commands that only read need none of it
+    from fairclock.cli.configuration import configuration  # noqa: PLC0415
     from fairclock.store import open_store  # noqa: PLC0415
 
     book = book_of(prices, config)
     asked = ledger_rating.window_of(book.months, month, start, end)
+    settings = configuration(config).billing.cost_book()
     with open_store(store_dsn(dsn, config)) as store:
-        done = ledger_rating.rate_windows(store, book, asked, config=config)
+        done = ledger_rating.rate_windows(store, book, asked, settings=settings)
     if as_json:
         click.echo(json.dumps(done.tree()))
     elif not quiet:
@@ -174,151 +177,6 @@ def show(
         return
     for line in aligned([(*dimensions, *_HEAD), *(_cells(row) for row in rows)], left=len(dimensions)):
         click.echo(line)
-
-
-@command.command()
-@click.option("--month", required=True, metavar="YYYY-MM", help="The month, in the price book's zone.")
-@click.option("--final", "is_final", is_flag=True, help="Make it final: it never changes again.")
-@click.option(
-    "--contract",
-    "contracts",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A contract whose credits are computed, too; may be repeated (default: the configuration's sla.contracts).",
-)
-@TENANTS
-@PRICES
-@JSON
-@common_options
-def close(
-    *,
-    month: str,
-    is_final: bool,
-    contracts: tuple[Path, ...],
-    tenants: tuple[str, ...],
-    prices: Path | None,
-    as_json: bool,
-    dsn: str | None,
-    config: Path | None,
-    quiet: bool,
-    debug: bool,
-) -> None:
-    """Close a month as a draft: rate it, and adjust it for tiers, minimums and included volumes.
-
-    Late rows still change a draft. With --final, and billing.grace_days after its end at the earliest, it gets its number
-    and never changes again: what comes later is a credit or debit note in the next month. What the contracts give back for the
-    month is written down, so that it can be claimed.
-    """
-    del debug
-    from billing.bookkeeping.closing import Closing, close_month  # noqa: PLC0415
-    from billing.ledger import PeriodState  # noqa: PLC0415
-    from fairclock.cli import ledger_credits, ledger_rating  # noqa: PLC0415
-    from fairclock.cli.configuration import configuration  # noqa: PLC0415
-    from fairclock.store import open_store  # noqa: PLC0415
-
-    book = book_of(prices, config)
-    closing = Closing(
-        month=month,
-        state=PeriodState.FINAL if is_final else PeriodState.DRAFT,
-        grace=timedelta(days=configuration(config).billing.grace_days),
-        tenants=tenants or None,
-    )
-    asked = ledger_rating.window_of(book.months, month, None, None)
-    with open_store(store_dsn(dsn, config)) as store:
-        ledger_rating.rate_windows(store, book, asked, config=config)
-        entries = close_month(
-            store,
-            closing,
-            prices=book,
-            months=book.months,
-            now=datetime.now(UTC),
-            currency=book.book.currency.code,
-        )
-        credited = ledger_credits.keep_credits(store, contracts or configuration(config).sla.contracts, month)
-    closed = [
-        {"tenant": each.draft.tenant, "month": month, "sequence": each.sequence, **each.draft.facts}
-        for each in entries
-        if each.draft.kind == "close"
-    ]
-    if as_json:
-        tree = {"closed": closed, "credits": [ledger_credits.tree(each) for each in credited]}
-        click.echo(json.dumps(tree, ensure_ascii=False, indent=2))
-        return
-    for each in closed:
-        totals = ", ".join(
-            f"{value} {key[6:]}" for key, value in each.items() if str(key).startswith("total_")
-        )
-        number = f", number {each['number']}" if "number" in each else ""
-        click.echo(f"{each['tenant']}  {month}  {each['state']}{number}: {totals or 'nothing'} before tax")
-    for credit in credited:
-        click.echo(ledger_credits.sentence(credit))
-    if not closed and not quiet:
-        click.echo(f"{month}: nothing to close; it is {closing.state} already, or has no entries", err=True)
-
-
-@command.command()
-@click.argument(
-    "copy", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="[FILE]"
-)
-@click.option(
-    "--against",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    default=None,
-    metavar="FILE",
-    help="A copy that was exported before: its chains must still be there.",
-)
-@JSON
-@common_options
-def verify(
-    *,
-    copy: Path | None,
-    against: Path | None,
-    as_json: bool,
-    dsn: str | None,
-    config: Path | None,
-    quiet: bool,
-    debug: bool,
-) -> int:
-    """Find whatever was changed, deleted, added or moved in the ledger, or in FILE, a copy of it, and say where.
-
-    The exit code is 1 where something was found.
-    """
-    del debug
-    from billing.bookkeeping.books import anchors, stored_rows  # noqa: PLC0415
-    from billing.ledger import verify as faults_of  # noqa: PLC0415
-    from billing.ledger.copies import read_copy  # noqa: PLC0415
-    from fairclock.store import open_store  # noqa: PLC0415
-
-    earlier = [] if against is None else read_copy(against.read_bytes(), where=str(against))[1]
-    if copy is not None:
-        rows, ends = read_copy(copy.read_bytes(), where=str(copy))
-        where = str(copy)
-    else:
-        with open_store(store_dsn(dsn, config)) as store:
-            now = store.watermark()
-            rows, ends, where = stored_rows(store, now), anchors(store, now), store.dsn
-    faults = faults_of(rows, [*ends, *earlier])
-    tenants = sorted({row.tenant for row in rows})
-    if as_json:
-        tree = {
-            "entries": len({row.hash for row in rows}),
-            "tenants": tenants,
-            "faults": [
-                {"tenant": each.tenant, "entry": each.sequence or None, "problem": each.problem}
-                for each in faults
-            ],
-        }
-        click.echo(json.dumps(tree, ensure_ascii=False, indent=2))
-    else:
-        for fault in faults:
-            click.echo(str(fault))
-        if not faults and not quiet:
-            click.echo(
-                f"{where}: {len({row.hash for row in rows})} entries of {len(tenants)} tenants, nothing was changed",
-                err=True,
-            )
-    return 1 if faults else 0
 
 
 def book_of(named: Path | None, config: Path | None) -> BookPrices:

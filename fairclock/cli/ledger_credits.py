@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from billing.credits import CreditEntry
+    from billing.ledger import Entry
     from fairclock.store import Store
 
 _AUTHOR = click.option("--author", required=True, help="Who says so: a person of that side.")
@@ -84,12 +85,14 @@ def keep_credits(store: Store, paths: Sequence[Path], month: str) -> list[Credit
 
 def sentence(entry: CreditEntry) -> str:
     """Return a credit as a person reads it."""
+    from billing.credits import AMOUNT_WITH_TAX  # noqa: PLC0415
     from billing.ledger import write_exact  # noqa: PLC0415
 
+    tax = f" ({entry.facts[AMOUNT_WITH_TAX]} with tax)" if AMOUNT_WITH_TAX in entry.facts else ""
     end = "" if entry.closes_at is None else f" until {utc_text(entry.closes_at)}"
     claim = f"can be claimed from {utc_text(entry.opens_at)}{end}" if entry.needs_claim else "needs no claim"
     return (
-        f"{entry.id}  {entry.contract}  {entry.month}  {entry.objective}  {write_exact(entry.amount)} {entry.currency}"
+        f"{entry.id}  {entry.contract}  {entry.month}  {entry.objective}  {write_exact(entry.amount)} {entry.currency}{tax}"
         f"  ({entry.facts['tier']}), revision {entry.revision}, {claim}"
     )
 
@@ -109,7 +112,7 @@ def _step(
     prices: Path | None = None,
 ) -> None:
     del debug
-    from billing.bookkeeping.credits import credit_entries, deduct, step  # noqa: PLC0415
+    from billing.bookkeeping.credits import credit_entries, grant, step  # noqa: PLC0415
     from billing.credits import CreditState  # noqa: PLC0415
     from fairclock.store import open_store  # noqa: PLC0415
 
@@ -117,19 +120,25 @@ def _step(
     book = book_of(prices, config) if said is CreditState.GRANTED else None
     now = datetime.now(UTC)
     with open_store(store_dsn(dsn, config)) as store:
-        known = credit_entries(store, store.watermark(), id=credit)
-        within = known[-1].facts.get("decide_within_us") if known and said is CreditState.CLAIMED else None
-        kept = step(
-            store,
-            credit,
-            said,
-            author=author,
-            comment=comment,
-            evidence=evidence,
-            now=now,
-            decide_within=None if within is None else timedelta(microseconds=within),
-        )
-        entries = [] if book is None else deduct(store, kept, book.months)
+        entries: list[Entry] = []
+        if book is not None:
+            words = {"author": author, "comment": comment, "evidence": evidence}
+            kept, entries = grant(store, credit, book.months, **words, now=now)
+        else:
+            known = credit_entries(store, store.watermark(), id=credit)
+            within = (
+                known[-1].facts.get("decide_within_us") if known and said is CreditState.CLAIMED else None
+            )
+            kept = step(
+                store,
+                credit,
+                said,
+                author=author,
+                comment=comment,
+                evidence=evidence,
+                now=now,
+                decide_within=None if within is None else timedelta(microseconds=within),
+            )
     if as_json:
         click.echo(json.dumps(tree(kept), ensure_ascii=False))
     elif not quiet:
@@ -144,6 +153,7 @@ def _step(
 
 def tree(entry: CreditEntry) -> dict[str, Any]:
     """Return a credit as JSON values."""
+    from billing.credits import AMOUNT_WITH_TAX  # noqa: PLC0415
     from billing.ledger import write_exact  # noqa: PLC0415
 
     return {
@@ -155,6 +165,7 @@ def tree(entry: CreditEntry) -> dict[str, Any]:
         "state": str(entry.state),
         "currency": entry.currency,
         "amount": write_exact(entry.amount),
+        "amount_with_tax": entry.facts.get(AMOUNT_WITH_TAX),
         "form": entry.form,
         "shares": {tenant: write_exact(share) for tenant, share in entry.shares.items()},
         "decide_by": None if entry.decide_by is None else utc_text(entry.decide_by),

@@ -34,7 +34,7 @@ _FORMATS = "pdf,html,json,csv"
     "--opening-balance",
     default=None,
     metavar="AMOUNT",
-    help="What is owed from before (default: what was due by the previous final statement, else 0).",
+    help="What is owed from before (default: what was due by the final statement numbered before, else 0).",
 )
 @click.option("--also-in", default=None, metavar="CURRENCY", help="Show the totals in another currency, too.")
 @PRICES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.price_books import keep_versions
@@ -13,15 +14,21 @@ from billing.ledger import write_exact
 from fairclock.cli.options import instant
 from fairclock.errors import UsageError
 from fairclock.model import EPOCH, Interval, from_us, merge, to_us
-from fairclock.store.ledger import RATING_COLUMNS, keep_row, money_rows
+from fairclock.store.ledger_ratings import (
+    RatingState,
+    keep_rating,
+    rated_otherwise,
+    unfinished_ratings,
+    whole_ratings,
+)
 from fairclock.store.slices import changed_hours
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from billing.bookkeeping.price_books import BookPrices
+    from billing.cost_book.settings import CostBookSettings
     from billing.ledger import Months
     from billing.usage import Usage
     from fairclock.store import Store
@@ -77,57 +84,85 @@ def window_of(months: Months, month: str | None, start: str | None, end: str | N
     return Interval(start=first, end=last)
 
 
-def rate_windows(store: Store, book: BookPrices, asked: Interval | None, *, config: Path | None) -> Done:
-    """Rate what is `asked` for, else every ended hour that changed since it was rated, all of them under other prices."""
-    as_of = store.watermark()
-    windows = _changed(store, book, as_of) if asked is None else _ended(asked, as_of)
+def rate_windows(
+    store: Store, book: BookPrices, asked: Interval | None, *, settings: CostBookSettings
+) -> Done:
+    """Rate what is `asked` for, else every ended hour that changed since it was rated, and return what that added in all."""
     hours = entries = reversals = 0
     net: dict[str, Fraction] = {}
-    for window in (piece for each in windows for piece in _pieces(each)):
-        keep_versions(store, book.book, until=window.end)
-        usages = usages_of(store, book, window, as_of=as_of, config=config)
-        done = rate(store, usages, window, prices=book, months=book.months)
-        hours += -(-window.length_us // _HOUR_US)
+    for done in rated_pieces(store, book, asked, settings=settings):
+        hours += done.hours
         entries += done.entries
         reversals += done.reversals
         for currency, amount in done.net.items():
             net[currency] = net.get(currency, Fraction(0)) + amount
-    if asked is None and windows:
-        row = {
-            "as_of": as_of,
-            "starts_at": windows[0].start,
-            "ends_at": windows[-1].end,
-            "prices_sha256": book.book.file_sha256,
-        }
-        keep_row(store, "ledger_ratings", row)
     return Done(hours=hours, entries=entries, reversals=reversals, net=net)
 
 
+def rated_pieces(
+    store: Store,
+    book: BookPrices,
+    asked: Interval | None,
+    *,
+    settings: CostBookSettings,
+    days: int = _DAYS_AT_ONCE,
+) -> Iterator[Done]:
+    """Rate what is `asked` for, else every ended hour that changed since it was rated, all of them under other prices; yield each `days`.
+
+    What a rating that was killed may have left half done is rated, too, where nothing is asked for. That everything was rated is noted at the end.
+    """
+    as_of = store.watermark()
+    unfinished = {} if asked is not None else unfinished_ratings(store, as_of)
+    windows = _ended(asked, as_of) if asked is not None else _changed(store, book, as_of, unfinished.values())
+    for window in (piece for each in windows for piece in _pieces(each, days)):
+
+        def read(known: datetime, window: Interval = window) -> Sequence[Usage]:
+            keep_versions(store, book.book, until=window.end)
+            return usages_of(store, book, window, as_of=known, settings=settings)
+
+        done = rate(store, read, window, as_of=as_of, prices=book, months=book.months)
+        hours = -(-window.length_us // _HOUR_US)
+        yield Done(hours=hours, entries=done.entries, reversals=done.reversals, net=done.net)
+    if asked is None and windows:
+        said = partial(keep_rating, store, as_of=as_of, prices_sha256=book.sha256)
+        for rating, window in unfinished.items():
+            said(window, state=RatingState.DONE, rating=rating)
+        whole = Interval(start=windows[0].start, end=windows[-1].end)
+        said(whole, state=RatingState.ALL)
+
+
 def usages_of(
-    store: Store, book: BookPrices, window: Interval, *, as_of: datetime, config: Path | None
+    store: Store, book: BookPrices, window: Interval, *, as_of: datetime, settings: CostBookSettings
 ) -> Sequence[Usage]:
     """Return what was used in `window`, cut where prices or months change."""
     from billing.usage.reading import read_usage  # noqa: PLC0415
-    from fairclock.cli.configuration import configuration  # noqa: PLC0415
 
     # a month of a half-hour zone begins within an hour, and that hour belongs to two
     cuts = sorted({window.start, window.end, *book.book.changes(window), *book.months.bounds(window)})
-    found = read_usage(store, window, as_of, configuration(config).billing.cost_book(), cuts=cuts)
+    found = read_usage(store, window, as_of, settings, cuts=cuts)
     return [each for each in found if window.start <= each.start < window.end]
 
 
-def _changed(store: Store, book: BookPrices, as_of: datetime) -> list[Interval]:
-    """Return the ended hours of which something was stored, and those whose shares of GPU time that may have shifted."""
+def _changed(
+    store: Store, book: BookPrices, as_of: datetime, unfinished: Iterable[Interval]
+) -> list[Interval]:
+    """Return the ended hours that the ledger may not speak of as it should, in order.
+
+    They are those of which something was stored, those whose shares of GPU time that may have shifted, those that somebody rated by other prices, and
+    those of ratings that are `unfinished`.
+    """
     from billing.usage.reading import touched_hours  # noqa: PLC0415
 
-    ratings = money_rows(store, "ledger_ratings", RATING_COLUMNS, as_of)
-    same = [each for each in ratings if each["prices_sha256"] == book.book.file_sha256]
-    since = same[-1]["as_of"] if same and same[-1] is ratings[-1] else EPOCH
+    ratings = whole_ratings(store, as_of)
+    same = bool(ratings) and ratings[-1]["prices_sha256"] == book.sha256
     # an hour that had not ended then is looked at again
-    since = min(since, from_us(to_us(since) // _HOUR_US * _HOUR_US)) if since > EPOCH else since
+    since = from_us(to_us(ratings[-1]["as_of"]) // _HOUR_US * _HOUR_US) if same else EPOCH
     hours = [from_us(each) for each in changed_hours(store, to_us(since), as_of)]
     changed = merge(Interval(start=each, end=each + _HOUR) for each in hours if each + _HOUR <= as_of)
-    touched = merge(touched_hours(store, each, as_of) for each in changed)
+    # from when that rating began: others may have come after it to an hour while it was at the next ones
+    begun_at = ratings[-1]["as_of"] if same else EPOCH
+    otherwise = rated_otherwise(store, as_of, since=begun_at, prices_sha256=book.sha256)
+    touched = merge([*(touched_hours(store, each, as_of) for each in changed), *otherwise, *unfinished])
     return [ended for each in touched for ended in _ended(each, as_of)]
 
 
@@ -136,13 +171,13 @@ def _ended(window: Interval, as_of: datetime) -> list[Interval]:
     return [Interval(start=window.start, end=min(window.end, last))] if window.start < last else []
 
 
-def _pieces(window: Interval) -> list[Interval]:
-    """Return a window in parts of a week, cut at whole hours: what is rated at once has to fit into memory."""
+def _pieces(window: Interval, days: int) -> list[Interval]:
+    """Return a window in parts of so many days, cut at whole hours: what is rated at once has to fit into memory."""
     pieces = []
     start = window.start
     while start < window.end:
-        week = to_us(start + timedelta(days=_DAYS_AT_ONCE)) // _HOUR_US * _HOUR_US
-        end = min(window.end, from_us(week))
+        later = to_us(start + timedelta(days=days)) // _HOUR_US * _HOUR_US
+        end = min(window.end, from_us(later))
         pieces.append(Interval(start=start, end=end))
         start = end
     return pieces

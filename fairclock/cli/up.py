@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from billing.prices.book import PriceBook
     from fairclock.cli.configuration import Configuration
     from fairclock.cli.pipeline.contracts import FollowedContracts
     from fairclock.cli.pipeline.parts import Pipeline
+    from fairclock.cli.pipeline.rating import FollowedPrices, RatingStep
     from fairclock.store import Store
 
 _SEAL_EVERY_SECONDS = 60.0
@@ -52,7 +52,8 @@ _OFF = "off"
 def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, **flags: Any) -> None:
     """Hold the store, collect, take what sidecars forward, seal and count what changed, until SIGINT or SIGTERM.
 
-    The contracts under sla.contracts are counted minute by minute, every few seconds; the console shows them.
+    The contracts under sla.contracts are counted minute by minute, every few seconds; by the price book billing.prices the ledger
+    is rated every billing.rate_every. The console shows both.
     Beside it, every other command works on the same store.
     """
     del debug
@@ -74,7 +75,7 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
         assert link is not None  # noqa: S101 - `up` has a store
         passes = _passes(link.open, contracts, settings, pipeline, prices=prices)
         pipeline.evaluator_figures = passes.figures
-        while not pipeline.wait(stop, _COUNT_EVERY_SECONDS if contracts else _SEAL_EVERY_SECONDS):
+        while not pipeline.wait(stop, _COUNT_EVERY_SECONDS if contracts or prices else _SEAL_EVERY_SECONDS):
             if link.current is not None:
                 passes.run(datetime.now(UTC), stop)
 
@@ -102,18 +103,21 @@ def _contracts(settings: Configuration) -> FollowedContracts | None:
     return FollowedContracts.reading(settings.sla.contracts)
 
 
-def _prices(settings: Configuration) -> PriceBook | None:
-    """Return the price book; None where there is none."""
+def _prices(settings: Configuration) -> FollowedPrices | None:
+    """Return the configured price book; a wrong one keeps `up` from starting. None where there is none."""
     if settings.billing.prices is None:
         return None
-    from billing.prices.loading import load_price_book  # noqa: PLC0415 - only where there are prices
+    from fairclock.cli.pipeline.rating import FollowedPrices  # noqa: PLC0415 - only where there are prices
 
-    return load_price_book(settings.billing.prices)
+    return FollowedPrices.reading(settings.billing.prices)
 
 
-def _looked(contracts: FollowedContracts | None, prices: PriceBook | None) -> Looked:
+def _looked(contracts: FollowedContracts | None, prices: FollowedPrices | None) -> Looked:
     """Return what the console looks at."""
-    return Looked(contracts=lambda: [] if contracts is None else contracts.current, prices=prices)
+    return Looked(
+        contracts=lambda: [] if contracts is None else contracts.current,
+        prices=lambda: None if prices is None else prices.book,
+    )
 
 
 def _passes(
@@ -122,11 +126,15 @@ def _passes(
     settings: Configuration,
     pipeline: Pipeline,
     *,
-    prices: PriceBook | None,
+    prices: FollowedPrices | None,
 ) -> Passes:
+    rating = None if prices is None else _rating(store, settings, prices)
     if contracts is None:
         passes = Passes()
         passes.add("seals", SealStep(store))
+        if rating is not None:
+            passes.add("prices", rating.prices)
+            passes.add("rating", rating)
         return passes
     from fairclock.cli.pipeline.alerting import watching  # noqa: PLC0415 - only where there are contracts
     from fairclock.cli.pipeline.evaluator import evaluator  # noqa: PLC0415
@@ -137,5 +145,17 @@ def _passes(
         store,
         contracts,
         lambda versions: watching(settings.sla.alerts, store, pipeline, versions, prices=watched),
-        sending_seals(settings, store),
+        seal_deliveries=sending_seals(settings, store),
+        rating=rating,
+    )
+
+
+def _rating(store: Callable[[], Store], settings: Configuration, prices: FollowedPrices) -> RatingStep:
+    from fairclock.cli.pipeline.rating import RatingStep  # noqa: PLC0415 - only where there are prices
+
+    return RatingStep(
+        store=store,
+        prices=prices,
+        settings=settings.billing.cost_book(),
+        every=timedelta(seconds=settings.billing.rate_every),
     )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from billing.ledger.views import Row
+    from billing.usage import Usage
     from fairclock.demo.month import Month
     from fairclock.store import Store
 
@@ -77,24 +78,23 @@ def bill(
     settings = BillingSection.model_validate(_gpu_time(engines)).cost_book()
     cuts = sorted({month.interval.start, month.interval.end, *book.book.changes(month.interval)})
     keep_versions(store, book.book, until=month.interval.end)
-    usages = [
-        each
-        for each in read_usage(
-            store,
-            month.interval,
-            store.watermark(),
-            settings,
-            cuts=cuts,
-            days_at_once=max(1, len(month.days) * _REQUESTS_AT_ONCE // requests),
-        )
-        if month.interval.start <= each.start < month.interval.end
-    ]
-    rate(store, usages, month.interval, prices=book, months=book.months)
+
+    def used(as_of: datetime) -> list[Usage]:
+        days_at_once = max(1, len(month.days) * _REQUESTS_AT_ONCE // requests)
+        found = read_usage(store, month.interval, as_of, settings, cuts=cuts, days_at_once=days_at_once)
+        return [each for each in found if month.interval.start <= each.start < month.interval.end]
+
+    rate(store, used, month.interval, as_of=store.watermark(), prices=book, months=book.months)
     is_final = now >= month.interval.end
     if is_final:
         close_month(
             store,
-            Closing(month=month.name, state=PeriodState.FINAL, grace=_NO_GRACE),
+            Closing(
+                month=month.name,
+                state=PeriodState.FINAL,
+                grace=_NO_GRACE,
+                owing=book.owing_without_use(month.name),
+            ),
             prices=book,
             months=book.months,
             now=now,

@@ -33,7 +33,7 @@ CREDIT_COLUMNS = (
 )  # fmt: skip
 INVOICE_COLUMNS = ("number", "tenant", "period", "kind", "currency", "sha256", "body", "stored_at")
 PRICE_COLUMNS = ("book", "version", "effective_from", "sha256", "body", "stored_at")
-RATING_COLUMNS = ("as_of", "starts_at", "ends_at", "prices_sha256", "stored_at")
+RATING_COLUMNS = ("as_of", "starts_at", "ends_at", "prices_sha256", "rating", "state", "stored_at")
 _WAIT_SECONDS = 20
 _PAUSE_SECONDS = 0.02
 _KNOWN = "stored_at <= fromUnixTimestamp64Micro({known:Int64}, 'UTC')"

@@ -2,6 +2,19 @@
 
 from sla.credits.claiming import ClaimWindow, claim_window
 from sla.credits.computing import Computation, Due, Failed, Outcome, compute
-from sla.credits.fees import Fee, Fees
+from sla.credits.fees import Earlier, Fee, Fees
+from sla.credits.paying import Paid
 
-__all__ = ["ClaimWindow", "Computation", "Due", "Failed", "Fee", "Fees", "Outcome", "claim_window", "compute"]
+__all__ = [
+    "ClaimWindow",
+    "Computation",
+    "Due",
+    "Earlier",
+    "Failed",
+    "Fee",
+    "Fees",
+    "Outcome",
+    "Paid",
+    "claim_window",
+    "compute",
+]

@@ -1,26 +1,29 @@
 """Own how a month's verdicts become credits: tiers, one credit for one cause, single failures, minimum, cap.
 
 The order is fixed: each objective's tiers are reached; of what has one cause the highest stays, where the contract says so; single
-failures and lesser quality are added; the sum is raised to the minimum, then cut to the cap. Everything is exact; amounts are
-rounded once, at the end, so that they sum to the rounded total.
+failures and lesser quality are added; the sum is raised to the minimum, then cut to the cap. Everything is exact, with tax or before
+it as the clause's basis is; amounts are rounded once, at the end, so that they sum to the rounded total.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairclock.clauses.quantities import write_percent
-from sla.credits.fees import Basis, basis
+from sla.credits.fees import Basis, basis, divided, includes_tax
+from sla.credits.paying import paid
 from sla.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from billing.money import Money
     from sla.contracts.remedies import Credits, CreditTier, Quality
-    from sla.credits.fees import Fees
+    from sla.credits.fees import Fees, Taxed
+    from sla.credits.paying import Paid
 
 PER_FAILURE = "per_failure"
 QUALITY = "quality"
@@ -46,7 +49,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """Single requests of one outcome: how many, and what such calls cost."""
+    """Single requests of one outcome: how many, and what such calls cost before tax."""
 
     tenant: str
     outcome: str
@@ -56,7 +59,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """One credit: `amount` as it is paid, `shares` of it by tenant, `exact` before rounding, `tier` in the contract's words.
+    """One credit: `exact` before rounding, in the terms of its basis, `parts` of it by tenant and rate; `paid` as it is paid; `tier` in words.
 
     left_out: the objectives whose credits the same cause would have brought, and that are not paid beside it.
     """
@@ -67,9 +70,27 @@ class Due:
     rate: Fraction | None
     basis: Basis
     exact: Fraction
-    amount: Fraction = _ZERO
-    shares: Mapping[str, Fraction]
+    parts: Mapping[Taxed, Fraction]
+    paid: tuple[Paid, ...] = ()
     left_out: tuple[str, ...] = ()
+
+    @property
+    def amount(self) -> Fraction:
+        """Return what is paid, before tax."""
+        return sum((each.net for each in self.paid), start=_ZERO)
+
+    @property
+    def amount_with_tax(self) -> Fraction:
+        """Return what is paid."""
+        return sum((each.net + each.tax for each in self.paid), start=_ZERO)
+
+    @property
+    def shares(self) -> dict[str, Fraction]:
+        """Return what is paid to each tenant, before tax."""
+        found: dict[str, Fraction] = {}
+        for each in self.paid:
+            found[each.tenant] = found.get(each.tenant, _ZERO) + each.net
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,15 +119,18 @@ def compute(
     quality: Quality | None = None,
 ) -> Computation:
     """Return what a month gives back. `models` are the contract's; none that comes to nothing."""
-    reached = [each for outcome in outcomes for each in _of_objective(clause, outcome, fees, models)]
+    of = partial(basis, fees, clause.base, models=models, money=money)
+    reached = [each for outcome in outcomes for each in _of_objective(clause, outcome, of)]
     dues = _one_a_cause(reached) if clause.same_cause == "highest_only" else [each.due for each in reached]
-    dues += _of_quality(clause, quality, fees, models)
-    dues += _of_failures(clause, failures)
+    dues += _of_quality(quality, of)
+    dues += _of_failures(clause, failures, fees)
     dues = [each for each in dues if each.exact > 0]
-    whole = basis(fees, clause.base, models=models, model=None)
+    whole = of(model=None)
     dues, raised = _raised(dues, clause.minimum, whole)
     dues, capped = _capped(dues, clause.cap, whole)
-    return Computation(dues=tuple(_rounded(dues, money)), capped=capped, raised=raised)
+    how = paid([each.parts for each in dues], have_tax=whole.has_tax, money=money)
+    dues = [replace(each, paid=parts) for each, parts in zip(dues, how, strict=True) if parts]
+    return Computation(dues=tuple(dues), capped=capped, raised=raised)
 
 
 def reached_tiers(tiers: Iterable[CreditTier], outcome: Outcome) -> list[CreditTier]:
@@ -131,13 +155,13 @@ def reached_tiers(tiers: Iterable[CreditTier], outcome: Outcome) -> list[CreditT
     return sorted(found, key=lambda each: each.credit)
 
 
-def _of_objective(clause: Credits, outcome: Outcome, fees: Fees, models: tuple[str, ...]) -> list[_Reached]:
+def _of_objective(clause: Credits, outcome: Outcome, of: Callable[..., Basis]) -> list[_Reached]:
     tiers = reached_tiers(clause.tiers, outcome)
     if not tiers:
         return []
     paid = tiers if clause.tier == "sum" else tiers[-1:]
     rate = sum((each.credit for each in paid), start=_ZERO)
-    base = basis(fees, clause.base, models=models, model=outcome.model)
+    base = of(model=outcome.model)
     due = Due(
         objective=outcome.objective,
         part=outcome.part,
@@ -145,7 +169,7 @@ def _of_objective(clause: Credits, outcome: Outcome, fees: Fees, models: tuple[s
         rate=rate,
         basis=base,
         exact=base.amount * rate,
-        shares=_shares(base, rate),
+        parts=_parts(base, rate),
     )
     return [_Reached(due=due, cause=outcome.cause)]
 
@@ -163,14 +187,13 @@ def _one_a_cause(reached: Sequence[_Reached]) -> list[Due]:
     return kept
 
 
-def _of_quality(clause: Credits, quality: Quality | None, fees: Fees, models: tuple[str, ...]) -> list[Due]:
+def _of_quality(quality: Quality | None, of: Callable[..., Basis]) -> list[Due]:
     """Return what answers at a lesser level give back: a share of the fees of those answers."""
     found = []
     for level in () if quality is None else quality.levels:
         if level.credit is None:
             continue
-        modes = frozenset(level.modes)
-        base = basis(fees, clause.base, models=models, model=None, modes=modes)
+        base = of(model=None, modes=frozenset(level.modes))
         found.append(
             Due(
                 objective=f"{QUALITY}:{level.name}",
@@ -179,14 +202,14 @@ def _of_quality(clause: Credits, quality: Quality | None, fees: Fees, models: tu
                 rate=level.credit,
                 basis=base,
                 exact=base.amount * level.credit,
-                shares=_shares(base, level.credit),
+                parts=_parts(base, level.credit),
             )
         )
     return found
 
 
-def _of_failures(clause: Credits, failures: Sequence[Failed]) -> list[Due]:
-    """Return the compensation for single requests: so many times what such calls cost."""
+def _of_failures(clause: Credits, failures: Sequence[Failed], fees: Fees) -> list[Due]:
+    """Return the compensation for single requests: so many times what such calls cost, with tax where other credits are."""
     if clause.per_failure is None:
         return []
     wanted = {str(each) for each in clause.per_failure.outcomes}
@@ -195,7 +218,19 @@ def _of_failures(clause: Credits, failures: Sequence[Failed]) -> list[Due]:
     by_tenant: dict[str, Fraction] = {}
     for each in hit:
         by_tenant[each.tenant] = by_tenant.get(each.tenant, _ZERO) + each.cost
-    base = Basis(by_tenant=dict(sorted(by_tenant.items())), fees_of=("call",), net_of=(), model=None)
+    has_tax = includes_tax(clause.base)
+    parts = {
+        key: net * (1 + key[1] if has_tax else 1)
+        for tenant, cost in sorted(by_tenant.items())
+        for key, net in divided(cost, tenant, fees).items()
+    }
+    base = Basis(
+        parts=parts,
+        has_tax=has_tax,
+        fees_of=("call",),
+        net_of=() if has_tax else ("tax",),
+        model=None,
+    )
     requests = sum(each.requests for each in hit)
     return [
         Due(
@@ -205,17 +240,17 @@ def _of_failures(clause: Credits, failures: Sequence[Failed]) -> list[Due]:
             rate=times,
             basis=base,
             exact=base.amount * times,
-            shares=_shares(base, times),
+            parts=_parts(base, times),
         )
     ]
 
 
-def _shares(base: Basis, rate: Fraction) -> dict[str, Fraction]:
-    """Return each tenant's part; one whose basis is below nothing takes nothing from the others."""
-    whole = sum((each for each in base.by_tenant.values() if each > 0), start=_ZERO)
-    if not whole:
-        return {}
-    return {tenant: base.amount * rate * each / whole for tenant, each in base.by_tenant.items() if each > 0}
+def _parts(base: Basis, rate: Fraction) -> dict[Taxed, Fraction]:
+    """Return what is whose, by rate of tax; a tenant whose basis is below nothing takes nothing from the others."""
+    positive = {tenant for tenant, amount in base.by_tenant.items() if amount > 0}
+    taken = {key: amount for key, amount in base.parts.items() if key[0] in positive}
+    whole = sum(taken.values(), start=_ZERO)
+    return {key: base.amount * rate * amount / whole for key, amount in taken.items()} if whole else {}
 
 
 def _scaled(dues: Iterable[Due], factor: Fraction) -> list[Due]:
@@ -223,7 +258,7 @@ def _scaled(dues: Iterable[Due], factor: Fraction) -> list[Due]:
         replace(
             each,
             exact=each.exact * factor,
-            shares={tenant: share * factor for tenant, share in each.shares.items()},
+            parts={key: share * factor for key, share in each.parts.items()},
         )
         for each in dues
     ]
@@ -243,17 +278,6 @@ def _capped(dues: list[Due], cap: Fraction | None, whole: Basis) -> tuple[list[D
     if cap is None or total <= cap * whole.amount:
         return dues, False
     return _scaled(dues, cap * whole.amount / total), True
-
-
-def _rounded(dues: Sequence[Due], money: Money) -> list[Due]:
-    amounts = money.apportioned([each.exact for each in dues])
-    found = []
-    for due, amount in zip(dues, amounts, strict=True):
-        names = sorted(due.shares)
-        shares = money.apportioned([due.shares[name] for name in names], total=amount)
-        paid = {name: Fraction(share) for name, share in zip(names, shares, strict=True)}
-        found.append(replace(due, amount=Fraction(amount), shares=paid))
-    return [each for each in found if each.amount]
 
 
 def _tier_text(tier: CreditTier) -> str:

@@ -8,10 +8,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from billing.bookkeeping.books import books_at, drafts_of
-from billing.ledger import Draft, EntryKind
+from billing.credits import TAX, TAX_RATE
+from billing.ledger import Draft, EntryKind, read_exact
 from billing.money import Money
 from fairclock.clauses.quantities import read_percent
 from fairclock.store.ledger import PRICE_COLUMNS, EntryChoice, money_rows
+from sla.credits import Earlier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,17 +31,17 @@ _ZERO = Fraction(0)
 class Charged:
     """A month's entries, by tenant, credits apart, and how amounts are paid.
 
-    deducted: what credits took off the statement of the same month, by tenant. tax_rates: by the hash of a price version.
+    deducted: what credits took off the statement of the same month. tax_rates: by the hash of a price version.
     """
 
     money: Money
     drafts: tuple[Draft, ...]
-    deducted: tuple[tuple[str, Fraction], ...]
+    deducted: tuple[Earlier, ...]
     tax_rates: Mapping[str, Fraction]
 
     def tax_rate(self, draft: Draft) -> Fraction:
-        """Return the rate of an entry's tax: of its price version, of several the last."""
-        return self.tax_rates.get(draft.price_version.rpartition(",")[2], _ZERO)
+        """Return the rate of an entry's tax: of its price version, of several the first, as its statement has it."""
+        return self.tax_rates.get(draft.price_version.partition(",")[0], _ZERO)
 
 
 def charged_of(
@@ -63,13 +65,22 @@ def charged_of(
     return Charged(
         money=money,
         drafts=tuple(each for each in rated if each.currency == money.code),
-        deducted=tuple((each.tenant, -each.amount) for each in credited if each.currency == money.code),
+        deducted=tuple(_earlier(each) for each in credited if each.currency == money.code),
         tax_rates={sha256: _tax_rate(row["body"]) for sha256, row in versions.items()},
     )
 
 
 def _drafts(store: Requests, books: Books, choice: EntryChoice) -> list[Draft]:
     return [draft for found in drafts_of(store, books, choice).values() for _, draft in found]
+
+
+def _earlier(draft: Draft) -> Earlier:
+    return Earlier(
+        tenant=draft.tenant,
+        tax_rate=read_percent(draft.facts.get(TAX_RATE, "0%")),
+        net=-draft.amount,
+        tax=read_exact(draft.facts.get(TAX, "0")),
+    )
 
 
 def _tax_rate(body: str) -> Fraction:

@@ -133,11 +133,19 @@ def _credit(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> Cred
             if part
         )
         or nothing,
-        amount=_money(each, "amount", language),
+        amount=_amount(each, language),
         state=language.text(key) if language.has(key) else printable(str(each["state"])),
         claimed_until=until,
         id=printable(str(each["id"])),
     )
+
+
+def _amount(each: Mapping[str, Any], language: Language) -> str:
+    """Return what a credit comes to before tax and with it; a report of before says no tax of it."""
+    net = _money(each, "amount", language)
+    if each.get("amount_with_tax") is None:
+        return net
+    return language.text("charges.with_tax", amount=net, gross=_money(each, "amount_with_tax", language))
 
 
 def _money(values: Mapping[str, Any], key: str, language: Language) -> str:

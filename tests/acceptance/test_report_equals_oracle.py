@@ -49,8 +49,12 @@ def month(request: pytest.FixtureRequest, tmp_path: Path) -> InventedMonth:
     return invent(tmp_path / "month", seed=seed, zone=zone, month=name)
 
 
-def test_every_figure_of_a_month_is_the_oracles(month: InventedMonth, tmp_path: Path) -> None:
-    _holds(month, tmp_path)
+def test_every_figure_of_a_month_is_the_oracles(
+    month: InventedMonth, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    seed = request.node.callspec.params["month"][0]
+    # a report of what is joined while it is asked costs four times one of what is sealed: every other month has one
+    _holds(month, tmp_path, live=seed % 2 == 1)
 
 
 @pytest.mark.soak
@@ -61,14 +65,15 @@ def test_every_figure_of_many_months_is_the_oracles(seed: int, tmp_path: Path) -
     _holds(invent(tmp_path / "month", seed=seed, zone=zone, month=f"2026-{number:02d}"), tmp_path)
 
 
-def _holds(month: InventedMonth, tmp_path: Path) -> None:
+def _holds(month: InventedMonth, tmp_path: Path, *, live: bool = True) -> None:
     first, *others = month.contracts
     with Worker(f"chdb://{tmp_path}/store") as worker:
         month.ingest(worker)
-        live, _ = worker.report(first, month.name, tmp_path / "live")
-        assert month.differences(first, live) == []
+        if live:
+            report, _ = worker.report(first, month.name, tmp_path / "live")
+            assert month.differences(first, report) == []
         assert worker.run("evaluate").code == 0
-        for contract in others:
+        for contract in others if live else month.contracts:
             sealed, _ = worker.report(contract, month.name, tmp_path / "sealed")
             assert month.differences(contract, sealed) == [], contract.name
 

@@ -58,8 +58,9 @@ class Billed:
 
         rate(
             self.store,
-            [usage],
+            lambda _: [usage],
             Interval(start=start, end=start + HOUR),
+            as_of=self.store.watermark(),
             prices=self.book,
             months=self.book.months,
         )

@@ -21,6 +21,7 @@ from sla.alerting.states import alert_of, kept_states
 from sla.alerting.watches import Watch
 from sla.alerts import Alert, Condition, Finding, Holds, Phase, moved
 from tests.alert_engine.scene import START
+from tests.laws import examples
 
 if TYPE_CHECKING:
     from exporters.webhooks.event import AlertEvent
@@ -80,7 +81,7 @@ def essence(alert: Alert | None):
     return alert.phase, alert.was, alert.sequence, alert.since, alert.changed_at
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(8, soak=200))
 @given(steps=STEPS)
 @example(
     steps=[
@@ -110,7 +111,7 @@ def test_what_is_stored_is_what_the_rules_say(one_store, steps):
         assert essence(kept.alert if kept else None) == essence(model)
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(8, soak=200))
 @given(steps=STEPS, other=st.booleans())
 def test_changes_are_numbered_without_a_gap_and_their_ids_are_made_once(one_store, steps, other):
     store = emptied(one_store)
@@ -136,7 +137,7 @@ def test_changes_are_numbered_without_a_gap_and_their_ids_are_made_once(one_stor
     assert {each.event_id for found in said for each in found} == {row[2] for row in rows}
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(5, soak=100))
 @given(steps=STEPS)
 def test_a_pass_that_is_killed_before_it_wrote_is_made_again_alike(one_store, steps):
     """What was worked out and not written is worked out again by the next process, under the same ids."""

@@ -42,7 +42,7 @@ def test_a_rule(case):
         found = [_shown(each) for one in usages for each in charge(one, book.version_at(one.start))]
         assert found == [_expected(each) for each in case["charges"]]
     if "adjustments" in case:
-        adjusted = closing(usages, book, book.month("2026-10"))
+        adjusted = closing(usages, book, book.month("2026-10"), tenant="acme")
         assert [
             {"subject": each.subject, "count": each.count, "amount": each.amount} for each in adjusted
         ] == [_expected(each) for each in case["adjustments"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -42,15 +43,16 @@ def tuples(value: Any) -> Any:
     return tuple(map(tuples, value)) if isinstance(value, list) else value
 
 
-def some_fees(**changes: Any) -> Fees:
-    """Return 1,000 of acme's for one model, 200 for another, and a minimum of 40."""
+def some_fees(*, tax_rate: str = "0", **changes: Any) -> Fees:
+    """Return 1,000 of acme's for one model, 200 for another, and a minimum of 40, before tax."""
     fees = (
         Fee(tenant="acme", model="deepseek-v4", inference_mode="fp16", amount=Fraction(900)),
         Fee(tenant="acme", model="deepseek-v4", inference_mode="int8", amount=Fraction(100)),
         Fee(tenant="acme", model="qwen3-32b", inference_mode="fp16", amount=Fraction(200)),
         Fee(tenant="acme", model="", inference_mode="", amount=Fraction(40)),
     )
-    return Fees(**({"currency": "USD", "fees": fees} | changes))
+    taxed = tuple(replace(each, tax_rate=Fraction(tax_rate)) for each in fees)
+    return Fees(**({"currency": "USD", "fees": taxed} | changes))
 
 
 def an_outcome(objective: str = "availability", ratio: str | None = "0.9985", **changes: Any) -> Outcome:

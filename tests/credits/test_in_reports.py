@@ -5,17 +5,21 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from billing.bookkeeping.credits import deduct, keep_computed, step
+from billing.bookkeeping.books import books_at
+from billing.bookkeeping.credits import deduct, grant, keep_computed, step
 from billing.bookkeeping.price_books import BookPrices, keep_versions
 from billing.bookkeeping.rating import rate
+from billing.bookkeeping.statements import Asked, statement_of
 from billing.credits import CreditState
 from billing.prices.loading import load_price_book
 from billing.usage import Treatment
 from sla.evaluation import computed_credits, evaluate
+from sla.evaluation.credits_section import credit_id
 from tests.credits.factories import a_clause
 from tests.evaluation.factories import a_contract, a_request, availability, latency
 from tests.ledger.factories import a_usage
@@ -64,7 +68,7 @@ def rated(given_store):
         a_usage(**hour, inference_mode="int8", requests=100, uncached_prompt_tokens=0, cached_prompt_tokens=0, completion_tokens=0, gpu_picoseconds=0),
         a_usage(**hour, treatment=Treatment.INCOMPLETE, requests=5),
     ]  # fmt: skip
-    rate(store, usages, BOOK.months.interval("2026-10"), prices=BOOK, months=BOOK.months)
+    rate(store, lambda _: usages, BOOK.months.interval("2026-10"), as_of=store.watermark(), prices=BOOK, months=BOOK.months)  # fmt: skip
     return given_store
 
 
@@ -102,7 +106,7 @@ def test_a_credit_names_its_objective_basis_tier_and_dates(rated):
     (credit,) = report(month(rated), contract())["credits"]
     assert credit["objective"] == "availability"
     assert credit["tier"] == "below 99.9%: 10%"
-    assert credit["amount"] == "40.03"
+    assert (credit["amount"], credit["amount_with_tax"]) == ("40.03", "42.43")
     assert credit["basis"] == {
         "fees_of": ["model"], "net_of": ["tax", "vouchers", "earlier_credits"], "model": None, "amount": "400.33",
     }  # fmt: skip
@@ -170,6 +174,22 @@ def test_what_was_claimed_stays_what_it_was_when_the_month_is_computed_anew(rate
     assert (found["amounts"]["credits_granted"], found["amounts"]["net"]) == ("40.03", "400.33")
 
 
+def test_a_credit_of_what_was_paid_gives_back_that_share_of_it_on_the_statement(rated):
+    """424.35 were paid, tax included: a tenth is 42.44."""
+    terms = contract(id="acme-gross", credits=terms_of_credit(base={"fees_of": ["service"]}))
+    store = rated.store
+    month(rated)
+    computed = computed_credits(rated, terms, month="2026-10", as_of=store.watermark())
+    (written,) = keep_computed(store, computed, contract=terms.id, month="2026-10")
+    assert (written.facts["basis"]["amount"], written.facts["amount_with_tax"]) == ("424.35", "42.44")
+    step(store, written.id, CreditState.CLAIMED, author="Zhang", now=written.opens_at)
+    grant(store, written.id, BOOK.months, author="Ops", now=written.opens_at)
+    asked = Asked(tenant="acme", month="2026-11", opening_balance=Fraction(0))
+    made = statement_of(store, books_at(store, store.watermark()), BOOK.book, asked)
+    (line,) = [each for each in made["lines"] if each["subject"] == written.id]
+    assert (line["net"], line["tax"], line["gross"]) == ("-40.04", "-2.40", "-42.44")
+
+
 COST = {"cost": {"at_most": "0.4", "per": "call", "currency": "CNY"}, "name": "cost-short"}
 
 
@@ -214,3 +234,10 @@ def test_what_an_instant_did_not_know_is_not_in_its_report(rated):
     before = datetime(2026, 11, 1, tzinfo=UTC)
     found = evaluate(store, contract(), month="2026-10", software_version="0", as_of=before)
     assert found["cost"] is None
+
+
+def test_no_two_of_very_many_credits_share_an_id_and_with_it_their_life():
+    facts = SimpleNamespace(month=SimpleNamespace(label="2026-10"), subject=SimpleNamespace(in_force=None))
+    due = SimpleNamespace(objective="availability", part="")
+    ids = {credit_id(SimpleNamespace(id=f"contract-{number}"), facts, due) for number in range(300_000)}
+    assert len(ids) == 300_000

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 import pytest
 
-from billing.bookkeeping.books import anchors, books_at, drafts_of, stored_rows
-from billing.bookkeeping.credits import credit_entries, deduct, keep_computed, step
-from billing.credits import CreditState, credits_at
-from billing.ledger import verify
+from billing.bookkeeping import credits as credits_kept
+from billing.bookkeeping.books import anchors, books_at, drafts_of, post, stored_rows
+from billing.bookkeeping.closing import Closing, close_month
+from billing.bookkeeping.credits import credit_entries, deduct, grant, keep_computed, step
+from billing.credits import CreditState, credits_at, holds
+from billing.ledger import PeriodState, verify, write_exact
 from fairclock.errors import UsageError
+from fairclock.model import from_us
 from fairclock.store import open_store
+from fairclock.store.batches import write_stamp
 from fairclock.store.ledger import EntryChoice
 from tests.credits.factories import CLOSES, OPENS, a_credit
-from tests.ledger.factories import UTC_MONTHS
+from tests.ledger.factories import HOUR, START, UTC_MONTHS, ByTokens, a_draft
 
 DAY = timedelta(days=1)
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
 CLAIMED, GRANTED, REFUSED = CreditState.CLAIMED, CreditState.GRANTED, CreditState.REFUSED
 
 
@@ -133,6 +140,115 @@ def test_a_credit_that_needs_no_claim_is_granted_at_once(store):
         store, [a_credit(id="cr-free", contract="free", needs_claim=False)], contract="free", month="2026-10"
     )
     assert step(store, "cr-free", GRANTED, author="Ops", now=OPENS - DAY).state is GRANTED
+
+
+def claimed_credit(store, name, tenant):
+    """Write down a credit of 100 for a tenant, and claim it."""
+    credit = a_credit(id=name, contract=name, shares={tenant: Fraction(100)})
+    keep_computed(store, [credit], contract=name, month=credit.month)
+    return step(store, name, CLAIMED, author="Zhang", now=OPENS)
+
+
+class KilledError(BaseException):
+    """Where a process ends."""
+
+
+def killed_after_granting(store, monkeypatch, name):
+    def die(*_):
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(credits_kept, "deduct", die)
+        with pytest.raises(KilledError):
+            grant(store, name, UTC_MONTHS, author="Ops", now=OPENS)
+
+
+def test_a_grant_that_is_repeated_after_a_kill_takes_the_credit_off_and_once(store, monkeypatch):
+    claimed_credit(store, "cr-killed", "killed")
+    killed_after_granting(store, monkeypatch, "cr-killed")
+    assert owed(store, "killed") == []
+    for entries in (1, 0):
+        again, added = grant(store, "cr-killed", UTC_MONTHS, author="Ops", now=OPENS)
+        assert (again.state, len(added)) == (GRANTED, entries)
+        assert owed(store, "killed") == [("2026-11", "2026-10", -100)]
+    assert [str(each.state) for each in credit_entries(store, store.watermark(), id="cr-killed")] == [
+        "computed",
+        "claimed",
+        "granted",
+    ]
+
+
+def test_closing_a_month_takes_off_what_was_granted_before_a_kill_and_once(store, monkeypatch):
+    """It is in the total of the month that is closed."""
+    claimed_credit(store, "cr-closed", "credited")
+    killed_after_granting(store, monkeypatch, "cr-closed")
+    post(store, lambda books: [] if "credited" in books.heads else [
+        a_draft(tenant="credited", start=START + 31 * DAY, end=START + 31 * DAY + HOUR, period="2026-11", about="2026-11")
+    ])  # fmt: skip
+    for state in PeriodState.DRAFT, PeriodState.FINAL:
+        closing = Closing(month="2026-11", state=state, grace=DAY, tenants=("credited",))
+        close_month(
+            store, closing, prices=ByTokens(), months=UTC_MONTHS, now=CLOSES + 30 * DAY, currency="USD"
+        )
+        credited = [each for each in owed(store, "credited") if each[2] < 0]
+        assert credited == [("2026-11", "2026-10", -100)]
+    found = drafts_of(
+        store,
+        books_at(store, store.watermark()),
+        EntryChoice(tenants=("credited",), kinds=("close",)),
+    )
+    totals = {draft.facts["total_USD"] for _, draft in found["credited"]}
+    assert totals == {write_exact(sum((each[2] for each in owed(store, "credited")), Fraction(0)))}
+
+
+def test_a_step_waits_for_writes_that_began_before_it_and_blames_nobody(store):
+    credit = a_credit(id="cr-slow", contract="slow")
+    keep_computed(store, [credit], contract="slow", month=credit.month)
+    with ThreadPoolExecutor(1) as pool:
+        with write_stamp(store._connection) as open_since:
+            claim = pool.submit(step, store, "cr-slow", CLAIMED, author="Zhang", now=OPENS)
+            deadline = time.monotonic() + 20
+            while not claim.done() and len(credit_entries(store, LATER, id="cr-slow")) == 1:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            assert store.watermark() < from_us(open_since)
+        assert claim.result().state is CLAIMED
+
+
+def test_of_two_who_decide_at_once_one_does(store):
+    claimed_credit(store, "cr-raced", "raced")
+
+    def decide(wanted):
+        try:
+            return step(store, "cr-raced", wanted, author="Ops", now=OPENS).state
+        except UsageError:
+            return None
+
+    with ThreadPoolExecutor(2) as pool:
+        decided = [each for each in pool.map(decide, [GRANTED, REFUSED]) if each is not None]
+    (found,) = credits_at(credit_entries(store, store.watermark(), id="cr-raced"), OPENS)
+    assert decided == [found.state]
+
+
+def test_of_two_steps_of_one_instant_one_holds_whoever_asks():
+    same = [said("granted", 3), replace(said("refused", 3), author="Li")]
+    assert [holds(each, same) for each in same] == [True, False] == [holds(each, same[::-1]) for each in same]
+    assert {credits_at([said("computed", 1), *each], OPENS)[0].state for each in (same, same[::-1])} == {
+        GRANTED
+    }
+
+
+def test_who_comes_second_is_told_what_was_first(store, monkeypatch):
+    real = claimed_credit(store, "cr-second", "second")
+
+    def first_somebody_else(store_, entry):
+        monkeypatch.undo()
+        step(store, real.id, REFUSED, author="Li", comment="no", now=OPENS)
+        return credits_kept._kept(store_, entry)
+
+    monkeypatch.setattr(credits_kept, "_kept", first_somebody_else)
+    with pytest.raises(UsageError, match="something else was written first: it is refused"):
+        step(store, real.id, GRANTED, author="Ops", now=OPENS)
 
 
 def test_an_unknown_credit(store):

@@ -15,6 +15,7 @@ from sla.evaluation import evaluate
 from tests.evaluation import oracle
 from tests.evaluation.conftest import AS_OF
 from tests.evaluation.factories import a_contract, a_request, availability, latency, unmeasured
+from tests.laws import examples
 
 ZONE = "America/New_York"
 MONTH = "2026-11"  # clocks go back on the 1st: 25 hours
@@ -105,7 +106,7 @@ FILTERS = [
 ]
 
 
-@settings(max_examples=25, phases=UNSHRUNK)
+@settings(max_examples=examples(15, soak=250), phases=UNSHRUNK)
 @given(
     given_requests=st.lists(requests(), max_size=40),
     start=st.sampled_from(["received", "connected"]),
@@ -200,7 +201,7 @@ def days(requests, start) -> list[dict[str, object]]:
     return rows
 
 
-@settings(max_examples=8, phases=UNSHRUNK)
+@settings(max_examples=examples(5, soak=80), phases=UNSHRUNK)
 @given(given_requests=st.lists(requests(), max_size=30), seed=st.randoms())
 def test_the_order_of_rows_changes_no_byte(given_store, given_requests, seed):
     contract = a_contract(

@@ -16,6 +16,7 @@ from sla.evaluation.excluded import NOTHING, Excluded
 from tests.evaluation import interval_oracle, oracle
 from tests.evaluation.conftest import AS_OF
 from tests.evaluation.factories import a_contract, a_request, unmeasured
+from tests.laws import examples
 
 # half-hour zones, and months in which the clocks change: Lord Howe moves by half an hour
 PLACES = [
@@ -138,7 +139,7 @@ def is_bad(request, levels) -> bool:
     return request.outcome in BAD_OUTCOMES or request.outcome == "ok"
 
 
-@settings(max_examples=60, phases=UNSHRUNK)
+@settings(max_examples=examples(25, soak=600), phases=UNSHRUNK)
 @given(data=st.data(), place=st.sampled_from(PLACES), unread=st.sampled_from(["bad", "void"]))
 def test_time_is_judged_as_by_hand(given_store, data, place, unread):
     zone, month = place
@@ -213,7 +214,7 @@ def test_time_is_judged_as_by_hand(given_store, data, place, unread):
             assert (found["value"] >= float(clause.target)) == (exact >= clause.target)
 
 
-@settings(max_examples=40, phases=UNSHRUNK)
+@settings(max_examples=examples(20, soak=400), phases=UNSHRUNK)
 @given(data=st.data(), place=st.sampled_from(PLACES), unknown_clock=st.sampled_from(["bad", "void"]))
 def test_windows_are_judged_as_by_hand(given_store, data, place, unknown_clock):
     zone, month = place
@@ -270,7 +271,7 @@ def test_windows_are_judged_as_by_hand(given_store, data, place, unknown_clock):
 ORDER = {"violated": 0, "insufficient_data": 1, "met": 2}
 
 
-@settings(max_examples=25, phases=UNSHRUNK)
+@settings(max_examples=examples(12, soak=250), phases=UNSHRUNK)
 @given(data=st.data(), place=st.sampled_from(PLACES), unread=st.sampled_from(["bad", "void"]))
 def test_a_good_request_turned_bad_never_raises_a_result_and_order_changes_nothing(
     given_store, data, place, unread

@@ -15,6 +15,7 @@ from sla.contracts.versions import load_versions, versions_of
 from sla.evaluation import evaluate
 from tests.evaluation.conftest import AS_OF
 from tests.evaluation.factories import a_contract, a_request, availability, latency
+from tests.laws import examples
 
 MIDDLE = datetime(2026, 10, 14, 16, tzinfo=UTC)  # 15 October in Shanghai
 
@@ -71,7 +72,7 @@ def test_each_request_is_judged_by_the_version_in_force_when_it_was_received(giv
 UNSHRUNK = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
-@settings(max_examples=15, phases=UNSHRUNK)
+@settings(max_examples=examples(8, soak=150), phases=UNSHRUNK)
 @given(
     hours=st.lists(st.integers(0, 743), max_size=20),
     day=st.integers(2, 31),

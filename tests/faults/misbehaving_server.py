@@ -26,7 +26,7 @@ from fairclock.store import connection, front
 
 USER, PASSWORD = "fairclock", "not-a-secret"
 BEHAVIOUR, MISBEHAVED, SERVING = "behaviour.json", "misbehaved", "serving"
-SLOW_SECONDS, HANG_SECONDS = 0.4, 3.0
+SLOW_SECONDS, HANG_SECONDS = 0.2, 1.0
 _STATEMENT_BYTES = 4_096
 _ERRORS = {
     "too many parts": (252, "TOO_MANY_PARTS"),

@@ -155,8 +155,8 @@ def undisturbed_books(tmp_path_factory):
 
 
 CASES = [
-    pytest.param("a server", 16, 5_000, id="a collector that writes into a server, 16 kills"),
-    pytest.param("another Fairclock", 8, 5_000, id="a sidecar and an up, 8 kills"),
+    pytest.param("a server", 8, 2_500, id="a collector that writes into a server, 8 kills"),
+    pytest.param("another Fairclock", 6, 2_500, id="a sidecar and an up, 6 kills"),
     pytest.param(
         "a server",
         100,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from billing.bookkeeping.rating import Adjustment
+from billing.bookkeeping.adjusting import Adjustment
 from billing.ledger import Charged, Draft, Entry, EntryKind, Item, Months, Rated, Stored, columns_of, sealed
 from billing.usage import Treatment, Usage
 from fairclock.model.zones import zone_of
@@ -54,6 +54,7 @@ class ByTokens:
     per_call: Fraction = Fraction("0.0001")
     per_token: Fraction = Fraction("0.0000015")
     minimum: Fraction = Fraction(0)
+    sha256: str = ""
     asked: list[Usage] = field(default_factory=list)
 
     def rate(self, usage: Usage) -> Rated:

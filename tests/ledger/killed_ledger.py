@@ -54,7 +54,7 @@ def stop_at(place):
 
 def rate_and_close(store):
     """Bring the ledger to say `USAGES`, and make their month final."""
-    rate(store, USAGES, MONTH, prices=PRICES, months=UTC_MONTHS)
+    rate(store, lambda _: USAGES, MONTH, as_of=store.watermark(), prices=PRICES, months=UTC_MONTHS)
     closing = Closing(month="2026-10", state=PeriodState.FINAL, grace=timedelta(days=7))
     now = datetime(2026, 11, 30, tzinfo=UTC)
     close_month(store, closing, prices=PRICES, months=UTC_MONTHS, now=now, currency="USD")

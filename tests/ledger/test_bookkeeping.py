@@ -23,8 +23,16 @@ DECEMBER = datetime(2026, 12, 20, tzinfo=UTC)
 WEEK = timedelta(days=7)
 
 
-def rated(store, usages, prices=None, window=OCTOBER):
-    return rate(store, usages, window, prices=prices or ByTokens(), months=UTC_MONTHS)
+def rated(store, usages, prices=None, window=OCTOBER, as_of=None):
+    """Rate usage that is the same whenever it is read; `usages` may be what returns it as it was known at an instant."""
+    return rate(
+        store,
+        usages if callable(usages) else lambda _: usages,
+        window,
+        as_of=as_of or store.watermark(),
+        prices=prices or ByTokens(),
+        months=UTC_MONTHS,
+    )
 
 
 def closed(store, month, state, tenant, prices=None, *, now=DECEMBER):
@@ -60,6 +68,13 @@ def test_rating_adds_what_is_missing_and_is_seen_from_then_on(store):
     assert (late.entries, late.reversals, late.net) == (2, 1, {"USD": Fraction("0.001")})
     assert owed(store, "first") - owed(store, "first", as_of=between) == Fraction("0.001")
     assert faults(store) == []
+
+
+def test_a_tenant_of_whom_nobody_has_heard_gets_no_chain_and_no_number_by_being_closed(store):
+    rated(store, [a_usage(tenant="acme-typed-right")])
+    with pytest.raises(UsageError, match="acme-typed-wrong: is not in the ledger"):
+        closed(store, "2026-10", "final", "acme-typed-wrong")
+    assert "acme-typed-wrong" not in books_at(store, store.watermark()).heads
 
 
 def test_a_month_goes_from_open_to_draft_to_final_and_changes_no_more(store):

@@ -202,7 +202,9 @@ def test_the_store_as_it_is_holds_what_was_exported_before(ledger, store, tmp_pa
             )
         )
     assert ledger("verify").out == ""
-    assert "it is missing" in ledger("verify", "--against", copy, code=1).out
+    said = ledger("verify", "--against", copy, code=1).out
+    assert "it is missing" in said
+    assert "the ledger lacks it" in said
 
 
 @pytest.mark.parametrize(
@@ -310,6 +312,8 @@ def test_a_credit_is_claimed_and_granted_and_goes_off_the_next_statement(ledger,
     assert statement["totals"]["credits"] == "-50.00"
     (line,) = statement["lines"]
     assert (line["section"], line["objective"], line["revision"]) == ("credits", "availability", 1)
+    again = ledger("grant", credit.id, "--author", "Ops", "--prices", BOOK)
+    assert again.err == "cr-abcdef01 is granted\n"
     assert "it is granted" in ledger("refuse", credit.id, "--author", "Ops", "--comment", "no", code=2).err
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.ledger import Anchor, columns_of, sealed, settle, verify
+from billing.ledger import Anchor, Entry, EntryKind, columns_of, sealed, settle, verify
 from billing.ledger.entries import chained
 from billing.ledger.rating import Standing, reversal
 from tests.ledger.factories import HOUR, START, a_chain, a_draft, forged, stored
@@ -133,3 +133,70 @@ def test_an_amount_that_is_taken_back_twice_or_not_as_it_was():
     assert [
         "not the amounts" in each.problem for each in verify(stored([*entries, *sealed([less], head)]))
     ] == [True]
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        pytest.param({"currency": "CNY"}, "its currency is another: CNY for USD", id="another currency"),
+        pytest.param({"price_version": "p2"}, "its version of the prices is another: p2 for p1", id="another version of the prices"),
+        pytest.param({"about": "2026-09"}, "the month it is about is another", id="another month that it is about"),
+        pytest.param({"period": "2026-11"}, "the month it is booked in is another: 2026-11 for 2026-10", id="a later month while its own is not final"),
+        pytest.param({"start": START - HOUR}, "its beginning is another", id="an earlier beginning"),
+        pytest.param({"end": START + 2 * HOUR}, "its end is another", id="a later end"),
+        pytest.param({"subject": "minimum"}, "its subject is another", id="another subject"),
+    ],
+)  # fmt: skip
+def test_a_reversal_that_differs_from_what_it_takes_back_is_found_for(said, says):
+    entries = [*a_chain(1), *a_chain(1, "globex")]
+    back = replace(reversal(Standing(sequence=1, draft=entries[0].draft)), **said)
+    head = {"acme": settle([stored(entries)[0].link])["acme"].head}
+    faults = verify(stored([*entries, *sealed([back], head)]))
+    assert [(each.tenant, each.sequence, says in each.problem) for each in faults] == [("acme", 2, True)], (
+        faults
+    )
+
+
+def test_a_reversal_is_booked_after_its_months_that_are_final():
+    close = a_draft(kind=EntryKind.CLOSE, items=(), subject="final", facts={"state": "final"})
+    back = reversal(Standing(sequence=1, draft=a_draft()))
+    moved = replace(back, period="2026-11")
+    assert verify(stored(sealed([a_draft(), close, moved], {}))) == []
+    (fault,) = verify(stored(sealed([a_draft(), close, back], {})))
+    assert (fault.sequence, "2026-10 for 2026-11" in fault.problem) == (3, True)
+
+
+def put_at(sequence):
+    """Return a row with a sound hash at a place of somebody's choice, after the first entry."""
+    first = a_chain(1)[0]
+    entry = Entry(draft=a_draft(start=START + 9 * HOUR), sequence=sequence, previous=first.hash())
+    return [*stored([first]), *stored([entry], START + HOUR)]
+
+
+@pytest.mark.parametrize(
+    ("sequence", "places", "says"),
+    [
+        pytest.param(0, [0], "put in at 0", id="before the first"),
+        pytest.param(3, [2], "it is missing", id="one entry too far"),
+        pytest.param(100_000, [2], "it is missing, and so are those after it up to entry 99999", id="so far off that a fault a place would be many"),
+    ],
+)  # fmt: skip
+def test_a_row_put_in_where_no_chain_leads_is_found(sequence, places, says):
+    faults = verify(put_at(sequence), ends(a_chain(1)))
+    assert [each.sequence for each in faults] == places
+    assert says in faults[0].problem
+
+
+@pytest.mark.parametrize(
+    "replaced",
+    [
+        pytest.param(lambda body: body.replace(b'"amount":"0.001"', b'"amount":"1e30000000"'), id="a number that takes hours to be written"),
+        pytest.param(lambda body: b"[" * 100_000, id="lists nested without end"),
+    ],
+)  # fmt: skip
+def test_bytes_that_are_no_entry_though_they_give_the_hash_are_a_fault_and_stop_nobody(replaced):
+    (row,) = stored(a_chain(1))
+    body = replaced(row.body)
+    assert body != row.body
+    (fault,) = verify([forged(row, body=body, hash=chained(row.previous, body))])
+    assert "it cannot be read" in fault.problem

@@ -72,8 +72,14 @@ def billed(opened, ran, settings):
     )
     keep_versions(opened, book.book, until=hours.end)
     cuts = sorted({hours.start, hours.end, *book.months.bounds(hours)})
-    usages = read_usage(opened, hours, opened.watermark(), settings, cuts=cuts)
-    rate(opened, usages, hours, prices=book, months=book.months)
+    rate(
+        opened,
+        lambda as_of: read_usage(opened, hours, as_of, settings, cuts=cuts),
+        hours,
+        as_of=opened.watermark(),
+        prices=book,
+        months=book.months,
+    )
     known = opened.watermark()
     assert verify(stored_rows(opened, known), anchors(opened, known)) == []
     found = drafts_of(opened, books_at(opened, known), EntryChoice())

@@ -63,6 +63,12 @@ def test_each_credit_has_its_tier_basis_state_and_dates() -> None:
         assert said in found
 
 
+def test_a_credit_says_what_it_comes_to_with_tax() -> None:
+    credit = CREDIT | {"amount": "100", "amount_with_tax": "106"}
+    assert "100 (106 with tax)" in text(**MONEY, credits=[credit])
+    assert "100（含税106）" in text("zh", **MONEY, credits=[credit])
+
+
 def test_a_month_that_gives_nothing_back_is_evaluated_and_one_that_nobody_rated_is_not() -> None:
     listed = "service credits and claim deadlines"
     assert listed not in text(**MONEY, credits=[])

@@ -121,7 +121,9 @@ def test_promises_about_cost_are_judged_as_the_report_judges_them(run, dsn, pric
         usage = a_usage(start=datetime(2026, 10, 7, 3, tzinfo=UTC), requests=1000, uncached_prompt_tokens=0,
                         cached_prompt_tokens=0, completion_tokens=0, gpu_picoseconds=0)  # fmt: skip
         usage = replace(usage, end=usage.start + timedelta(hours=1))
-        rate(store, [usage], BOOK.months.interval("2026-10"), prices=BOOK, months=BOOK.months)
+        rate(
+            store, lambda _: [usage], BOOK.months.interval("2026-10"), as_of=store.watermark(), prices=BOOK, months=BOOK.months
+        )  # fmt: skip
     # 1.5 times 0.0002 a call
     cost = {
         "name": "cost-short",

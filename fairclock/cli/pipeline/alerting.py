@@ -15,10 +15,10 @@ from fairclock.store.incidents import open_incidents
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from billing.prices.book import PriceBook
     from exporters.webhooks.configuration import WebhooksSection
     from exporters.webhooks.courier import Courier
     from fairclock.cli.pipeline.parts import Pipeline
+    from fairclock.cli.pipeline.rating import FollowedPrices
     from fairclock.cli.pipeline.store_link import StoreLink
     from fairclock.store import Store
     from sla.alerting.configuration import AlertsSection
@@ -56,7 +56,7 @@ def watching(
     pipeline: Pipeline,
     versions: Callable[[], Sequence[InForce] | None],
     *,
-    prices: PriceBook | None = None,
+    prices: FollowedPrices | None = None,
 ) -> AlertEngine:
     """Return the engine that alerts by the slices of `versions` and the limits of `prices`, and wakes the pipeline's courier."""
     from billing.bookkeeping.limits import KnownLimits  # noqa: PLC0415
@@ -67,6 +67,9 @@ def watching(
         if pipeline.courier is not None:
             pipeline.courier.wake()
 
+    limits = None if prices is None else KnownLimits(prices.book)
+    if prices is not None and limits is not None:
+        prices.tell(limits.go_by)
     return AlertEngine(
         store=store,
         outbox=StoreOutbox(store),
@@ -75,7 +78,7 @@ def watching(
         incident=OpenIncidents(store),
         quiet=lambda: is_quiet(pipeline),
         told=told,
-        costs=None if prices is None else KnownLimits(prices),
+        costs=limits,
     )
 
 

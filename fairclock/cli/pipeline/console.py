@@ -38,7 +38,7 @@ def console(
         Given(
             store=store,
             contracts=looked.contracts,
-            prices=lambda: looked.prices,
+            prices=looked.prices,
             cost_book=settings.billing.cost_book(),
             now=lambda: datetime.now(UTC),
             software_version=__version__,

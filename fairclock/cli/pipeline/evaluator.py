@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from exporters.prometheus import Figure
     from fairclock.cli.pipeline.contracts import FollowedContracts
     from fairclock.cli.pipeline.passes import Step
+    from fairclock.cli.pipeline.rating import RatingStep
     from fairclock.store import Store
     from sla.slices import InForce
 
@@ -34,15 +35,20 @@ def evaluator(
     store: Callable[[], Store],
     contracts: FollowedContracts,
     alerts: Callable[[Callable[[], Sequence[InForce] | None]], Step],
+    *,
     seal_deliveries: Step | None = None,
+    rating: RatingStep | None = None,
 ) -> Passes:
     """Return the steps of a pass; `store` returns the open store or raises `StoreError`.
 
     alerts: returns the step that alerts, given what returns the versions that were counted. seal_deliveries: the step
-    that sends the seals of days, where somebody is to have them.
+    that sends the seals of days, where somebody is to have them. rating: the step that rates, last of all, where there is
+    a price book.
     """
     passes = Passes()
     passes.add("contracts", contracts)
+    if rating is not None:
+        passes.add("prices", rating.prices)
     passes.add("seals", SealStep(store))
     slices = SlicesStep(store, contracts)
     passes.add("slices", slices)
@@ -57,6 +63,8 @@ def evaluator(
     passes.add("day-seals", DaySealsStep(store, versions, __version__))
     if seal_deliveries is not None:
         passes.add("seal-deliveries", seal_deliveries)
+    if rating is not None:
+        passes.add("rating", rating)
     return passes
 
 

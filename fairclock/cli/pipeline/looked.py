@@ -17,4 +17,4 @@ class Looked:
     """The versions of each contract as they are judged by at any time, and the price book where there is one."""
 
     contracts: Callable[[], Sequence[list[Contract]]]
-    prices: PriceBook | None = None
+    prices: Callable[[], PriceBook | None] = lambda: None
