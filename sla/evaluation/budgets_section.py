@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairclock.model import Interval, from_us, utc_text
+from fairclock.model import from_us, utc_text
 from sla.budgets import Budget
 from sla.contracts.objectives import AvailabilityObjective, LatencyObjective, RateObjective
-from sla.evaluation.dataset import rows_of
 from sla.evaluation.endings import BAD
 from sla.evaluation.fragments import all_of, select, separated, sql
 from sla.evaluation.judging import judged_by
 from sla.evaluation.numbers import plain
-from sla.evaluation.quota import WINDOW_US, refused_below_quota
+from sla.evaluation.quota import refused_below_quota
+from sla.evaluation.ranking import Ranked, values_at_ranks
 from sla.evaluation.together import renamed
 from sla.evaluation.verdict_rows import part_of
 from sla.interval_formulas import TimeCount
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from sla.evaluation.rows import Requests
 
 _MICROSECONDS = 1_000_000
-_QUOTA_WINDOW = timedelta(microseconds=WINDOW_US)
 
 
 def error_budgets_section(
@@ -42,12 +40,13 @@ def error_budgets_section(
     Time is in seconds. `exhausted_at` is when the request was received that was one too many for what the whole
     period allows; None where the budget is not used up, or is one of time or windows.
     """
+    budgets = {key: budget for key, each in judged.items() if (budget := budget_of(each)) is not None}
+    spent = {key: judged[key] for key, budget in budgets.items() if budget.is_exhausted}
+    exhausted = _exhausted_at(store, facts, spent, carried)
     rows = []
-    for key, each in judged.items():
-        budget = budget_of(each)
-        if budget is None:
-            continue
-        when = _exhausted_at(store, facts, each, carried[key]) if budget.is_exhausted else None
+    for key, budget in budgets.items():
+        each = judged[key]
+        when = exhausted.get(key)
         unit = _MICROSECONDS if budget.kind == "time" else 1
         ratio = budget.remaining_ratio
         rows.append(
@@ -90,48 +89,69 @@ def _share(share: Fraction, kind: Any, counted: int, spent: Fraction | int) -> B
     return Budget(kind=kind, share=share, counted=counted, spent=spent) if 0 < share < 1 else None
 
 
-def _exhausted_at(store: Requests, facts: Facts, judged: Judged, carried: Tally) -> datetime | None:
-    """Return when the request was received that was one too many; carried ones came first."""
-    if not isinstance(judged.count, Count) or not isinstance(carried, Count) or judged.allowed is None:
-        return None
+def _exhausted_at(
+    store: Requests, facts: Facts, spent: Mapping[str, Judged], carried: Mapping[str, Tally]
+) -> dict[str, datetime]:
+    """Return when the request was received that was one too many, by promise; carried ones came first.
+
+    Nothing is said of a promise that is judged by time or windows.
+    """
     unknown_is_bad = facts.subject.contract.unmeasured.unknown_clock == "bad"
-    place = judged.allowed - carried.over(unknown_is_bad=unknown_is_bad)
-    if place < 0:
-        return facts.month.period.start
-    bad = _bad_requests(store, facts, judged.promise, unknown_is_bad=unknown_is_bad)
-    found = store.rows(
-        select(
-            (sql("at_us"),),
-            bad,
-            sql("ORDER BY at_us"),
-            sql("LIMIT 1 OFFSET {one_too_many:UInt64}", one_too_many=place),
-        )
-    )
-    return from_us(int(found[0][0])) if found else None
+    found: dict[str, datetime] = {}
+    ranked: dict[str, Ranked] = {}
+    for key, judged in spent.items():
+        own, before = facts.counts[key], carried[key]
+        if not isinstance(own, Count) or not isinstance(before, Count) or judged.allowed is None:
+            continue
+        place = judged.allowed - before.over(unknown_is_bad=unknown_is_bad)
+        if place < 0:
+            found[key] = facts.month.period.start
+        elif _counts_refused(facts, judged.promise):
+            bad = _bad_and_refused(facts, judged.promise)
+            last = sql("LIMIT 1 OFFSET {one_too_many:UInt64}", one_too_many=place)
+            rows = store.rows(select((sql("at_us"),), bad, sql("ORDER BY at_us"), last))
+            if rows:
+                found[key] = from_us(int(rows[0][0]))
+        else:
+            ranked[key] = Ranked(
+                column="at_us",
+                condition=_is_bad(judged.promise, unknown_is_bad=unknown_is_bad),
+                count=own.over(unknown_is_bad=unknown_is_bad),
+                ranks=(place + 1,),
+            )
+    values = values_at_ranks(store, facts.source, ranked)
+    one_too_many = {key: values[key].get(each.ranks[0]) for key, each in ranked.items()}
+    return found | {key: from_us(at_us) for key, at_us in one_too_many.items() if at_us is not None}
 
 
-def _bad_requests(store: Requests, facts: Facts, promise: Promise, *, unknown_is_bad: bool) -> Query:
-    """Return the requests of the month that are bad for a promise, those refused below the quota too."""
+def _is_bad(promise: Promise, *, unknown_is_bad: bool) -> Query:
+    """Return the condition that a request of the month is bad for a promise, whatever its quota was."""
     belongs = sql(promise.flag)
     objective = promise.objective
-    if isinstance(objective, LatencyObjective):
-        judged = judged_by(
-            objective.latency.clock,
-            threshold=f"objective_{promise.key}_at_most",
-            threshold_us=objective.latency.at_most_us,
-        )
-        failing = [judged.valued_over, judged.unanswered, judged.unknown if unknown_is_bad else None]
-        any_of = separated(" OR ", [sql(f"({each.sql})", **each.parameters) for each in failing if each])
-        condition = all_of([belongs, any_of])
-        return select((sql("at_us"),), facts.source, sql(f"WHERE {condition.sql}", **condition.parameters))
-    condition = all_of([belongs, BAD])
+    if not isinstance(objective, LatencyObjective):
+        return all_of([belongs, BAD])
+    judged = judged_by(
+        objective.latency.clock,
+        threshold=f"objective_{promise.key}_at_most",
+        threshold_us=objective.latency.at_most_us,
+    )
+    failing = [judged.valued_over, judged.unanswered, judged.unknown if unknown_is_bad else None]
+    any_of = separated(" OR ", [sql(f"({each.sql})", **each.parameters) for each in failing if each])
+    return all_of([belongs, any_of])
+
+
+def _counts_refused(facts: Facts, promise: Promise) -> bool:
+    """Return whether requests that were refused below the quota may be bad for a promise."""
+    return isinstance(promise.objective, AvailabilityObjective) and facts.with_minute_before is not None
+
+
+def _bad_and_refused(facts: Facts, promise: Promise) -> Query:
+    """Return the requests of the month that are bad for an availability, those refused below the quota too."""
+    condition = _is_bad(promise, unknown_is_bad=False)
     bad = select((sql("at_us"),), facts.source, sql(f"WHERE {condition.sql}", **condition.parameters))
     quota = facts.subject.contract.quota
-    if quota is None or quota.rejected_below != "bad":
+    if quota is None or quota.rejected_below != "bad" or facts.with_minute_before is None:
         return bad
-    period = facts.month.period
-    before = timedelta(0) if facts.month.is_first else _QUOTA_WINDOW
-    window = Interval(start=period.start - before, end=period.end)
-    wider = rows_of(store, facts.subject, window, facts.as_of)
-    refused = select((sql("at_us"),), refused_below_quota(quota, wider, period), sql(f"WHERE {belongs.sql}"))
+    wider = refused_below_quota(quota, facts.with_minute_before, facts.month.period)
+    refused = select((sql("at_us"),), wider, sql(f"WHERE {promise.flag}"))
     return separated("\nUNION ALL\n", (bad, renamed(refused, "refused_")))
