@@ -1,5 +1,5 @@
 """Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
-[sidecar] [evaluating[=REQUESTS]] [attributing[=SEQUENCES]]``.
+[reporting] [sidecar] [evaluating[=REQUESTS]] [attributing[=SEQUENCES]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -23,6 +23,7 @@ from benchmarks import (
     importing,
     plugin,
     receiving,
+    reporting,
     scraping,
     sealing,
     sidecar,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "sealing": sealing.figures,
     "tailing": tailing.figures,
     "receiving": receiving.figures,
+    "reporting": reporting.figures,
     "sidecar": sidecar.figures,
     "evaluating": evaluating.figures,
 }

@@ -13,7 +13,7 @@ from fairclock.store import batches, refusals, requests
 from fairclock.store.batches import IngestCounts, LineBatch
 from fairclock.store.connection import Connection
 from fairclock.store.dsn import ServerAddress, parse_dsn
-from fairclock.store.joined_once import JoinedOnce, joined_once
+from fairclock.store.joining_once import JoinedOnce, joined_once
 from fairclock.store.kinds import Kind
 from fairclock.store.migrations import Migration, check, migrate
 from fairclock.store.query import Query, sql_file
