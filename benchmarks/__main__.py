@@ -1,5 +1,5 @@
 """Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
-[sidecar] [evaluating[=REQUESTS]] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]``.
+[sidecar] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -22,6 +22,7 @@ from benchmarks import (
     console,
     evaluating,
     importing,
+    planning,
     plugin,
     receiving,
     reporting,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "sidecar": sidecar.figures,
     "evaluating": evaluating.figures,
     "reporting": reporting.figures,
+    "planning": planning.figures,
     "console": console.figures,
 }
 _SIZED = ("attributing", "console", "evaluating", "reporting")

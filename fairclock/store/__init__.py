@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -11,13 +13,14 @@ from fairclock.store import batches, refusals, requests
 from fairclock.store.batches import IngestCounts, LineBatch
 from fairclock.store.connection import Connection
 from fairclock.store.dsn import ServerAddress, parse_dsn
+from fairclock.store.joining_once import JoinedOnce, joined_once
 from fairclock.store.kinds import Kind
 from fairclock.store.migrations import Migration, check, migrate
 from fairclock.store.query import Query, sql_file
 from fairclock.store.requests import REQUEST_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
 __all__ = [
@@ -44,6 +47,7 @@ class Store:
         self._connection = connection
         self._is_swept = False
         self._handed_out_us = 0
+        self._local = threading.local()
 
     def __enter__(self) -> Self:
         """Return the store itself."""
@@ -179,8 +183,25 @@ class Store:
             lambda: requests.seal(self._connection, window, batches.watermark_us(self._connection))
         )
 
+    @contextmanager
+    def joined_once(self, window: Interval, as_of: datetime) -> Iterator[JoinedOnce]:
+        """Join the open hours of `window` once: until the end of ``with``, this thread's `requests_as_of` read that.
+
+        Whoever asked must look whether it `is_whole` at the end, and ask again without it where it is not.
+        """
+        before: JoinedOnce | None = getattr(self._local, "joined", None)
+        with joined_once(self, window, as_of) as joined:
+            self._local.joined = joined
+            try:
+                yield joined
+            finally:
+                self._local.joined = before
+
     def requests_as_of(self, window: Interval, as_of: datetime) -> Query:
         """Return the query for the joined requests received in `window` (columns: REQUEST_COLUMNS)."""
+        joined: JoinedOnce | None = getattr(self._local, "joined", None)
+        if joined is not None and joined.answers(window, as_of):
+            return joined.requests_as_of(window)
         return self._steady(lambda: requests.requests_as_of(self._connection, window, as_of))
 
     def seals_as_of(self, window: Interval, as_of: datetime) -> list[tuple[datetime, int]]:

@@ -157,6 +157,10 @@ def timeline(store: Store, window: Interval, as_of: datetime, sweep: Sweep) -> I
     first_us, last_us = earliest_us(store, window, as_of), to_us(window.end)
     rows = engine_rows(store._connection, from_us=first_us, to_us=last_us, as_of_us=to_us(as_of))  # noqa: SLF001 - one package
     around = Interval(start=from_us(max(first_us - CLAIMS_US, 0)), end=from_us(last_us + MARGIN_US))
+    if _is_empty(store, around):
+        with _staged(store, _TIMELINE) as ran:
+            yield Query(sql=f"SELECT * FROM {ran}")
+        return
     joined = store.requests_as_of(around, as_of)
     with _staged(store, _TIMELINE) as ran:
         with _staged(store, _REQUESTS, joined) as requests, _staged(store, _SEQUENCES) as sequences:
@@ -174,6 +178,25 @@ def timeline(store: Store, window: Interval, as_of: datetime, sweep: Sweep) -> I
                 }
                 _fill(store, ran, _TIMELINE, _reading(sql_file("left_requests"), sources), known)
         yield Query(sql=f"SELECT * FROM {ran}")
+
+
+def _is_empty(store: Store, window: Interval) -> bool:
+    """Return whether no row of any version lies in `window`: of a month, most days may be quiet or yet to come."""
+    known = {"from_us": to_us(window.start), "to_us": to_us(window.end)}
+    return not any(
+        store.rows(
+            Query(
+                sql=f"SELECT 1 FROM {table} WHERE {at} >= fromUnixTimestamp64Micro({{from_us:Int64}}, 'UTC')"
+                f" AND {at} < fromUnixTimestamp64Micro({{to_us:Int64}}, 'UTC') LIMIT 1",
+                parameters=known,
+            )
+        )
+        for table, at in (
+            ("engine_requests", "arrived_at"),
+            ("gateway_requests", "received_at"),
+            ("requests", "received_at"),
+        )
+    )
 
 
 @contextmanager

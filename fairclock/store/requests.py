@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fairclock.model import Interval, from_us, to_us
 from fairclock.store.batches import FIRST_WINS_BASE, write_stamp
@@ -26,6 +26,13 @@ REQUEST_COLUMNS = (
     "cached_tokens", "completion_tokens", "decode_tokens", "engine", "simulated",
 )  # fmt: skip
 _LIST = ", ".join(REQUEST_COLUMNS)
+
+
+class Rows(Protocol):
+    """What answers a query: a connection, or a store."""
+
+    def rows(self, query: Query, /) -> Sequence[Sequence[Any]]:
+        """Return the rows of `query`."""
 
 
 def hours_query(
@@ -115,16 +122,26 @@ def open_hours(window: Interval | None, as_of_us: int) -> Query:
     )
 
 
+def open_hours_of(connection: Rows, window: Interval, as_of: datetime) -> list[int]:
+    """Return the hours (starts in µs) that a reader of `window` at `as_of` finds without a valid seal."""
+    return [int(row[0]) for row in connection.rows(open_hours(window, to_us(as_of)))]
+
+
 def requests_as_of(connection: Connection, window: Interval, as_of: datetime) -> Query:
     """Return the query for the joined requests received in `window`, sealed or live, as they were at `as_of`."""
-    as_of_us = to_us(as_of)
-    live = [int(row[0]) for row in connection.rows(open_hours(window, as_of_us))]
+    live = open_hours_of(connection, window, as_of)
+    joined = joined_hours(connection, live, to_us(as_of)) if live else None
+    return sealed_and_live(window, as_of, live, joined)
+
+
+def sealed_and_live(window: Interval, as_of: datetime, live: Sequence[int], joined: Query | None) -> Query:
+    """Return the query for the requests received in `window`: of its `live` hours those of `joined`, else the sealed."""
     parameters: dict[str, object] = {
         **_bounds(window),
         "requests_from": to_us(window.start),
         "requests_to": to_us(window.end),
-        "requests_as_of": as_of_us,
-        "live_hours": live,
+        "requests_as_of": to_us(as_of),
+        "live_hours": list(live),
     }
     inside = (
         "received_at >= fromUnixTimestamp64Micro({requests_from:Int64}, 'UTC')"
@@ -137,8 +154,7 @@ def requests_as_of(connection: Connection, window: Interval, as_of: datetime) ->
         " AND seal IN (SELECT max(seal) FROM seals WHERE toUnixTimestamp64Micro(stored_at) <= {requests_as_of:Int64}"
         " AND toUnixTimestamp64Micro(hour) >= {hours_from:Int64} AND toUnixTimestamp64Micro(hour) < {hours_to:Int64} GROUP BY hour)"
     )
-    if live:
-        joined = joined_hours(connection, live, as_of_us)
+    if joined is not None:
         sql = f"{sql} UNION ALL SELECT {_LIST} FROM ({joined.sql}) WHERE {inside}"
         parameters.update(joined.parameters)
     return Query(sql=sql, parameters=parameters)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairclock.model import Interval, to_us
 from fairclock.store.batches import FIRST_WINS_BASE, write_stamp
 from fairclock.store.query import Query
-from fairclock.store.requests import HOUR_US, open_hours
+from fairclock.store.requests import HOUR_US, open_hours_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +96,7 @@ def changed_hours(store: Store, since_us: int, as_of: datetime) -> list[int]:
 
 def live_hours(store: Store, window: Interval, as_of: datetime) -> set[int]:
     """Return the hours of `window` (starts in µs) that a reader at `as_of` finds without a valid seal."""
-    return {int(row[0]) for row in store.rows(open_hours(window, to_us(as_of)))}
+    return set(open_hours_of(store, window, as_of))
 
 
 @contextmanager

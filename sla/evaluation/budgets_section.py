@@ -12,6 +12,7 @@ from sla.evaluation.burn_down import burn_down
 from sla.evaluation.failing import failing, refused_rows
 from sla.evaluation.fragments import select, separated, sql
 from sla.evaluation.numbers import plain
+from sla.evaluation.ranking import Ranked, values_at_ranks
 from sla.evaluation.together import renamed
 from sla.evaluation.verdict_rows import part_of
 from sla.interval_formulas import TimeCount
@@ -39,13 +40,14 @@ def error_budgets_section(
     period allows; None where the budget is not used up, or is one of time or windows. `daily` is what was spent on
     each day, `carried` what came over from the month before; both None for a budget of time or windows.
     """
+    budgets = {key: budget for key, each in judged.items() if (budget := budget_of(each)) is not None}
+    spent = {key: judged[key] for key, budget in budgets.items() if budget.is_exhausted}
+    exhausted = _exhausted_at(store, facts, spent, carried)
     rows = []
     by_day = burn_down(store, facts, judged)
-    for key, each in judged.items():
-        budget = budget_of(each)
-        if budget is None:
-            continue
-        when = _exhausted_at(store, facts, each, carried[key]) if budget.is_exhausted else None
+    for key, budget in budgets.items():
+        each = judged[key]
+        when = exhausted.get(key)
         unit = _MICROSECONDS if budget.kind == "time" else 1
         ratio = budget.remaining_ratio
         rows.append(
@@ -97,32 +99,50 @@ def _share(share: Fraction, kind: Any, counted: int, spent: Fraction | int) -> B
     return Budget(kind=kind, share=share, counted=counted, spent=spent) if 0 < share < 1 else None
 
 
-def _exhausted_at(store: Requests, facts: Facts, judged: Judged, carried: Tally) -> datetime | None:
-    """Return when the request was received that was one too many; carried ones came first."""
-    if not isinstance(judged.count, Count) or not isinstance(carried, Count) or judged.allowed is None:
-        return None
+def _exhausted_at(
+    store: Requests, facts: Facts, spent: Mapping[str, Judged], carried: Mapping[str, Tally]
+) -> dict[str, datetime]:
+    """Return when the request was received that was one too many, by promise; carried ones came first.
+
+    Nothing is said of a promise that is judged by time or windows.
+    """
     unknown_is_bad = facts.subject.contract.unmeasured.unknown_clock == "bad"
-    place = judged.allowed - carried.over(unknown_is_bad=unknown_is_bad)
-    if place < 0:
-        return facts.month.period.start
-    bad = _bad_requests(store, facts, judged.promise, unknown_is_bad=unknown_is_bad)
-    found = store.rows(
-        select(
-            (sql("at_us"),),
-            bad,
-            sql("ORDER BY at_us"),
-            sql("LIMIT 1 OFFSET {one_too_many:UInt64}", one_too_many=place),
-        )
-    )
-    return from_us(int(found[0][0])) if found else None
+    found: dict[str, datetime] = {}
+    ranked: dict[str, Ranked] = {}
+    for key, judged in spent.items():
+        own, before = facts.counts[key], carried[key]
+        if not isinstance(own, Count) or not isinstance(before, Count) or judged.allowed is None:
+            continue
+        place = judged.allowed - before.over(unknown_is_bad=unknown_is_bad)
+        if place < 0:
+            found[key] = facts.month.period.start
+        elif _counts_refused(facts, judged.promise):
+            bad = _bad_and_refused(store, facts, judged.promise)
+            last = sql("LIMIT 1 OFFSET {one_too_many:UInt64}", one_too_many=place)
+            rows = store.rows(select((sql("at_us"),), bad, sql("ORDER BY at_us"), last))
+            if rows:
+                found[key] = from_us(int(rows[0][0]))
+        else:
+            ranked[key] = Ranked(
+                column="at_us",
+                condition=failing(judged.promise, unknown_is_bad=unknown_is_bad),
+                count=own.over(unknown_is_bad=unknown_is_bad),
+                ranks=(place + 1,),
+            )
+    values = values_at_ranks(store, facts.source, ranked)
+    one_too_many = {key: values[key].get(each.ranks[0]) for key, each in ranked.items()}
+    return found | {key: from_us(at_us) for key, at_us in one_too_many.items() if at_us is not None}
 
 
-def _bad_requests(store: Requests, facts: Facts, promise: Promise, *, unknown_is_bad: bool) -> Query:
-    """Return the requests of the month that are bad for a promise, those refused below the quota too."""
-    condition = failing(promise, unknown_is_bad=unknown_is_bad)
+def _counts_refused(facts: Facts, promise: Promise) -> bool:
+    """Return whether requests that were refused below the quota may be bad for a promise."""
+    return isinstance(promise.objective, AvailabilityObjective) and facts.with_minute_before is not None
+
+
+def _bad_and_refused(store: Requests, facts: Facts, promise: Promise) -> Query:
+    """Return the requests of the month that are bad for an availability, those refused below the quota too."""
+    condition = failing(promise, unknown_is_bad=False)
     bad = select((sql("at_us"),), facts.source, sql(f"WHERE {condition.sql}", **condition.parameters))
-    if isinstance(promise.objective, LatencyObjective):
-        return bad
     refused = refused_rows(store, facts)
     if refused is None:
         return bad

@@ -42,7 +42,10 @@ _QUOTA_WINDOW = timedelta(microseconds=WINDOW_US)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """One month of a contract: its rows (`source`), its coverage, each promise's count, other aggregates."""
+    """One month of a contract: its rows (`source`), its coverage, each promise's count, other aggregates.
+
+    with_minute_before: the rows that the quota is measured over; None where nothing was refused for quota.
+    """
 
     subject: Subject
     month: Month
@@ -51,6 +54,7 @@ class Facts:
     coverage: Coverage
     counts: Mapping[str, Tally]
     others: Mapping[str, Any]
+    with_minute_before: Query | None = None
 
 
 def facts_of(
@@ -86,6 +90,7 @@ def facts_of(
         coverage=coverage,
         counts={key: counts[key] for key in subject.promises},
         others={name: row[name] for name in further},
+        with_minute_before=wider,
     )
 
 

@@ -29,6 +29,7 @@ from sla.evaluation.exclusions_section import degradations_section
 from sla.evaluation.facts import Facts, Tally, facts_of
 from sla.evaluation.judged import Judged, judge
 from sla.evaluation.months import month_of, months_before
+from sla.evaluation.once import once
 from sla.evaluation.parts import parts_of
 from sla.evaluation.ranking import values_at_ranks
 from sla.evaluation.remedied import Remedied, remedied
@@ -97,7 +98,34 @@ def evaluate(
     give the same content. `excluded` replaces what the store's exclusions leave out. Raises NotEvaluable for a month outside the term or not yet begun, ContractError
     for versions that disagree.
     """
-    instant_known = store.checked_as_of(as_of)
+    known = store.checked_as_of(as_of)
+    return once(
+        store,
+        contract,
+        month,
+        known,
+        lambda: _evaluate(
+            store,
+            contract,
+            month=month,
+            instant_known=known,
+            software_version=software_version,
+            fonts=fonts,
+            excluded=excluded,
+        ),
+    )
+
+
+def _evaluate(
+    store: Requests,
+    contract: Contract | Sequence[Contract],
+    *,
+    month: str,
+    instant_known: datetime,
+    software_version: str,
+    fonts: Sequence[Mapping[str, Any]],
+    excluded: Excluded | None,
+) -> dict[str, Any]:
     subjects = _subjects(contract, month, instant_known, excluded or NOTHING)
     remedies = [remedied(store, each, month, instant_known) for each in subjects] if excluded is None else []
     subjects = [each.subject for each in remedies] or subjects
@@ -198,6 +226,12 @@ def verdicts(
 ) -> list[Judged]:
     """Return what `evaluate` would say of every promise in `month`, without what is printed beside it."""
     known = store.checked_as_of(as_of)
+    return once(store, contract, month, known, lambda: _verdicts(store, contract, month, known))
+
+
+def _verdicts(
+    store: Requests, contract: Contract | Sequence[Contract], month: str, known: datetime
+) -> list[Judged]:
     found: list[Judged] = []
     for subject in _subjects(contract, month, known, NOTHING):
         each = remedied(store, subject, month, known)
@@ -227,6 +261,12 @@ def computed_credits(
 ) -> list[CreditEntry]:
     """Return the credits that `evaluate` would say a month comes to, as they are written down."""
     known = store.checked_as_of(as_of)
+    return once(store, contract, month, known, lambda: _credits(store, contract, month, known))
+
+
+def _credits(
+    store: Requests, contract: Contract | Sequence[Contract], month: str, known: datetime
+) -> list[CreditEntry]:
     found: list[CreditEntry] = []
     for subject in _subjects(contract, month, known, NOTHING):
         each = remedied(store, subject, month, known)
