@@ -142,7 +142,8 @@ def what_is_due(
     """
     as_of = store.watermark()
     if asked is not None:
-        windows, abandoned = _ended(asked, as_of), {}
+        windows = _ended(asked, as_of)
+        abandoned: Mapping[str, Interval] = {}
     else:
         abandoned = unfinished_ratings(store, as_of, begun_before=as_of - OTHERS_LIVE)
         unfinished = abandoned if leaves_others_alone else unfinished_ratings(store, as_of)
