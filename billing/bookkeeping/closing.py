@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from fairclock.model import utc_text
 from fairclock.store.ledger import EntryChoice, booked_months
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime, timedelta
 
     from billing.bookkeeping.adjusting import Prices
@@ -31,6 +31,7 @@ class Closing:
     """What becomes of which month: `state` is draft or final; `grace` is how long late rows may come before it is final.
 
     tenants: None for every tenant with entries in it, and for those of `owing`, who owe something though they may have none.
+    owing_before: who does so for which earlier month.
     """
 
     month: str
@@ -38,6 +39,7 @@ class Closing:
     grace: timedelta
     tenants: tuple[str, ...] | None = None
     owing: tuple[str, ...] = ()
+    owing_before: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def close_month(
@@ -74,7 +76,7 @@ def close_month(
             if known.get(tenant, {}).get(closing.month) is PeriodState.FINAL:
                 continue
             if closing.state is PeriodState.FINAL:
-                _require_earlier_final(store, books, tenant, closing.month, known.get(tenant, {}))
+                _require_earlier_final(store, books, tenant, closing, known)
             made = adjustments(
                 store, books, tenant, closing.month, planned=(), known=known, prices=prices, months=months
             )
@@ -123,12 +125,15 @@ def _tenants(store: Store, books: Books, closing: Closing) -> list[str]:
 
 
 def _require_earlier_final(
-    store: Store, books: Books, tenant: str, label: str, known: Mapping[str, PeriodState]
+    store: Store, books: Books, tenant: str, closing: Closing, known: Mapping[str, Mapping[str, PeriodState]]
 ) -> None:
     """Refuse to make a month final before those it follows: what is late for them would have no month to go to."""
-    choice = EntryChoice(tenants=(tenant,), beside=books.beside)
-    booked = {month for _, month in booked_months(store, books.as_of, choice)}
-    open_ = sorted(each for each in booked if each < label and known.get(each) is not PeriodState.FINAL)
+    label = closing.month
+    months = booked_months(store, books.as_of, EntryChoice(beside=books.beside))
+    earlier = {month for whose, month in months if whose == tenant}
+    earlier |= set(_quiet_before(tenant, closing, months, known))
+    states = known.get(tenant, {})
+    open_ = sorted(each for each in earlier if each < label and states.get(each) is not PeriodState.FINAL)
     if open_:
         raise UsageError(
             f"month {label}",
@@ -136,6 +141,28 @@ def _require_earlier_final(
             found=", ".join(open_),
             remedy=f"close {open_[0]} first",
         )
+
+
+def _quiet_before(
+    tenant: str,
+    closing: Closing,
+    months: Sequence[tuple[str, str]],
+    known: Mapping[str, Mapping[str, PeriodState]],
+) -> Iterator[str]:
+    """Yield earlier months for which a tenant owes something without an entry, since the ledger began.
+
+    Not those before its own first entry that are final for others: it came later, and was not asked for them.
+    """
+    if not months:
+        return
+    begins = min(month for _, month in months)
+    came = min((month for whose, month in months if whose == tenant), default=closing.month)
+    for month, owing in closing.owing_before.items():
+        if tenant not in owing or month < begins:
+            continue
+        is_over = any(states.get(month) is PeriodState.FINAL for states in known.values())
+        if month >= came or not is_over:
+            yield month
 
 
 def _total(store: Store, books: Books, tenant: str, label: str, made: Sequence[Draft]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from billing.credits import (
     credits_at,
     holds,
 )
+from billing.credits.further import CLAIMED_AS, of_nothing
 from billing.ledger import Charged, Draft, EntryKind, Item, PeriodState, booked_in, read_exact, write_exact
 from billing.ledger.periods import NUMBER, STATE, after
 from fairclock.errors import UsageError
@@ -56,7 +57,7 @@ def keep_computed(
     wanted = {each.id: each for each in computed}
     for credit_id, credit in known.items():
         if credit_id not in wanted and credit.computed.amount:
-            wanted[credit_id] = _of_nothing(credit.computed)
+            wanted[credit_id] = of_nothing(credit.computed)
     added = []
     for credit_id, entry in sorted(wanted.items()):
         before = known.get(credit_id)
@@ -83,7 +84,10 @@ def step(
     now: datetime,
     decide_within: timedelta | None = None,
 ) -> CreditEntry:
-    """Claim, grant or refuse a credit, and return what was written. UsageError where it cannot be done now."""
+    """Claim, grant or refuse a credit, and return what was written. UsageError where it cannot be done now.
+
+    It is claimed and granted as it was computed last; a grant says beside it what was claimed.
+    """
     known = store.watermark()
     found = credits_at(credit_entries(store, known, id=credit_id), now)
     if not found:
@@ -92,9 +96,11 @@ def step(
         )
     (credit,) = found
     check_step(credit, wanted, author=author)
-    base = credit.computed if credit.answer is None else credit.answer
+    base = credit.entry
+    newest = credit.computed if wanted is CreditState.GRANTED else base
     said = replace(
-        base,
+        newest,
+        facts=_with_claimed(newest, credit.answer),
         sequence=max(credit.computed.sequence, base.sequence) + 1,
         state=wanted,
         author=author.strip(),
@@ -202,12 +208,6 @@ def _parts(credit: CreditEntry) -> dict[str, list[tuple[Fraction, dict[str, str]
     return found
 
 
-def _of_nothing(entry: CreditEntry) -> CreditEntry:
-    facts = dict(entry.facts) | ({TAXED: [], AMOUNT_WITH_TAX: "0"} if TAXED in entry.facts else {})
-    nothing = dict.fromkeys(entry.shares, Fraction(0))
-    return replace(entry, amount=Fraction(0), shares=nothing, facts=facts)
-
-
 def _deducted(
     credit: CreditEntry,
     tenant: str,
@@ -238,6 +238,16 @@ def _deducted(
             **facts,
         },
     )
+
+
+def _with_claimed(entry: CreditEntry, claimed: CreditEntry | None) -> dict[str, Any]:
+    """Return the facts of an answer, with the amounts that were claimed where a claim is answered."""
+    if claimed is None:
+        return dict(entry.facts)
+    said = {"revision": claimed.revision, "amount": write_exact(claimed.amount)}
+    if AMOUNT_WITH_TAX in claimed.facts:
+        said[AMOUNT_WITH_TAX] = claimed.facts[AMOUNT_WITH_TAX]
+    return dict(entry.facts) | {CLAIMED_AS: said}
 
 
 def _place(entry: CreditEntry) -> int:

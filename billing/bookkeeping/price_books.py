@@ -13,11 +13,12 @@ from billing.charges.closing import closing
 from billing.charges.rating import charge
 from billing.charges.rules.minimum import owing_without_use
 from billing.ledger import Charged, Months, Rated
+from billing.ledger.periods import after
 from fairclock.errors import PriceBookError
 from fairclock.store.ledger import PRICE_COLUMNS, keep_row, money_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from billing.prices.book import PriceBook
@@ -68,6 +69,16 @@ class BookPrices:
     def owing_without_use(self, label: str) -> tuple[str, ...]:
         """Return the tenants that owe something for a month though nothing may be in the ledger."""
         return owing_without_use(self.book, self.months.interval(label))
+
+    def owing_before(self, label: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the same for each month before `label` since the book begins, where anybody owes something."""
+        month, found = self.months.label(self.book.versions[0].start), {}
+        while month < label:
+            owing = self.owing_without_use(month)
+            if owing:
+                found[month] = owing
+            month = after(month)
+        return found
 
     def adjust(self, tenant: str, month: Interval, usages: Sequence[Usage]) -> Iterable[Adjustment]:
         """Return the book's adjustments of one tenant's month."""

@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.books import Books, drafts_of, stored_rows
+from billing.bookkeeping.credits import credit_entries
+from billing.credits import CreditState, credits_at
 from billing.invoices import (
     Issue,
     statement,
@@ -15,7 +17,7 @@ from billing.invoices import (
     statement_json,
     statement_sha256,
 )
-from billing.ledger import PeriodState
+from billing.ledger import PeriodState, write_exact
 from billing.ledger.periods import NUMBER, STATE
 from fairclock.errors import NotEvaluable
 from fairclock.store.ledger import (
@@ -126,7 +128,7 @@ def _made(
         simulated=asked.simulated
         or has_simulated_requests(store, asked.tenant, book.month(asked.month), known_at),
     )
-    return statement(
+    made = statement(
         statement_data(
             book,
             tenant=asked.tenant,
@@ -136,6 +138,19 @@ def _made(
             issue=issue,
         )
     )
+    for line in made["lines"]:
+        if line["section"] == "credits":
+            line.update(_fallen(store, line["subject"], asked.tenant, known_at))
+    return made
+
+
+def _fallen(store: Store, credit_id: str, tenant: str, as_of: datetime) -> dict[str, str]:
+    """Return what was granted and what it was computed as since, where that is less: what was granted stays, and both are said."""
+    for credit in credits_at(credit_entries(store, as_of, id=credit_id), as_of):
+        granted, now = (each.shares.get(tenant, _ZERO) for each in (credit.entry, credit.computed))
+        if credit.state is CreditState.GRANTED and now < granted:
+            return {"granted": write_exact(granted), "comes_to": write_exact(now)}
+    return {}
 
 
 def _carried(store: Store, books: Books, book: PriceBook, asked: Asked) -> Fraction:

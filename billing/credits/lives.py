@@ -73,7 +73,7 @@ class CreditEntry:
 class Credit:
     """One credit as it stands: what it was last computed as, and the last answer, if any.
 
-    A claimed or granted credit is that of the revision that was claimed; `computed` may be a later one.
+    A claimed credit is that of the revision that was claimed, a granted one that of the newest when it was granted; `computed` may be a later one.
     """
 
     computed: CreditEntry

@@ -73,6 +73,6 @@ def _row(cells: Mapping[str, object]) -> list[str]:
 def _cell(column: str, value: object) -> str:
     if value is None:
         return ""
-    # a quotient such as 1/3 is no number to a spreadsheet, which may read a date in it
+    # a quotient such as 1/3 is no number to a spreadsheet, which would read a date in it: text is guarded against that
     is_number = column in _NUMBERS and "/" not in str(value)
     return str(value) if is_number else inert_cell(str(value))

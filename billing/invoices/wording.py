@@ -61,6 +61,10 @@ def remarks(line: Mapping[str, Any], statement: Mapping[str, Any], language: Lan
                 month=line["month"],
             )
         )
+        if "comes_to" in line:
+            digits = int(statement["currency"]["digits"])
+            both = {key: amount(line[key], language, digits) for key in ("granted", "comes_to")}
+            said.append(text("credit.fallen", **both))
     return said
 
 

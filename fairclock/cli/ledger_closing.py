@@ -60,6 +60,7 @@ def close(
         grace=timedelta(days=configuration(config).billing.grace_days),
         tenants=tenants or None,
         owing=book.owing_without_use(month),
+        owing_before=book.owing_before(month),
     )
     asked = ledger_rating.window_of(book.months, month, None, None)
     with open_store(store_dsn(dsn, config)) as store:

@@ -86,14 +86,20 @@ def keep_credits(store: Store, paths: Sequence[Path], month: str) -> list[Credit
 def sentence(entry: CreditEntry) -> str:
     """Return a credit as a person reads it."""
     from billing.credits import AMOUNT_WITH_TAX  # noqa: PLC0415
+    from billing.credits.further import COMES_TO, FURTHER_TO, GRANTED_BEFORE  # noqa: PLC0415
     from billing.ledger import write_exact  # noqa: PLC0415
 
+    further = (
+        f", further to {entry.facts[FURTHER_TO]}: {entry.facts[COMES_TO]} less {entry.facts[GRANTED_BEFORE]} granted"
+        if FURTHER_TO in entry.facts
+        else ""
+    )
     tax = f" ({entry.facts[AMOUNT_WITH_TAX]} with tax)" if AMOUNT_WITH_TAX in entry.facts else ""
     end = "" if entry.closes_at is None else f" until {utc_text(entry.closes_at)}"
     claim = f"can be claimed from {utc_text(entry.opens_at)}{end}" if entry.needs_claim else "needs no claim"
     return (
         f"{entry.id}  {entry.contract}  {entry.month}  {entry.objective}  {write_exact(entry.amount)} {entry.currency}{tax}"
-        f"  ({entry.facts['tier']}), revision {entry.revision}, {claim}"
+        f"  ({entry.facts['tier']}), revision {entry.revision}, {claim}{further}"
     )
 
 
@@ -148,12 +154,26 @@ def _step(
             if said is CreditState.CLAIMED and kept.decide_by
             else ""
         )
-        click.echo(f"{credit} is {wanted}{booked}{decide}", err=True)
+        click.echo(f"{credit} is {wanted}{booked}{decide}{_claimed_as(kept)}", err=True)
+
+
+def _claimed_as(entry: CreditEntry) -> str:
+    """Return what was granted beside what was claimed, where the credit was computed anew in between."""
+    from billing.credits import CreditState  # noqa: PLC0415
+    from billing.credits.further import CLAIMED_AS  # noqa: PLC0415
+    from billing.ledger import write_exact  # noqa: PLC0415
+
+    claimed = entry.facts.get(CLAIMED_AS)
+    if entry.state is not CreditState.GRANTED or claimed is None or claimed["revision"] == entry.revision:
+        return ""
+    granted = f"{write_exact(entry.amount)} {entry.currency} before tax, as of revision {entry.revision}"
+    return f"; granted are {granted}, claimed were {claimed['amount']} of revision {claimed['revision']}"
 
 
 def tree(entry: CreditEntry) -> dict[str, Any]:
     """Return a credit as JSON values."""
     from billing.credits import AMOUNT_WITH_TAX  # noqa: PLC0415
+    from billing.credits.further import CLAIMED_AS, FURTHER_TO  # noqa: PLC0415
     from billing.ledger import write_exact  # noqa: PLC0415
 
     return {
@@ -166,6 +186,8 @@ def tree(entry: CreditEntry) -> dict[str, Any]:
         "currency": entry.currency,
         "amount": write_exact(entry.amount),
         "amount_with_tax": entry.facts.get(AMOUNT_WITH_TAX),
+        "claimed_as": entry.facts.get(CLAIMED_AS),
+        "further_to": entry.facts.get(FURTHER_TO),
         "form": entry.form,
         "shares": {tenant: write_exact(share) for tenant, share in entry.shares.items()},
         "decide_by": None if entry.decide_by is None else utc_text(entry.decide_by),

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from fairclock.cli.configuration import Configuration
     from fairclock.cli.pipeline.contracts import FollowedContracts
     from fairclock.cli.pipeline.parts import Pipeline
-    from fairclock.cli.pipeline.rating import FollowedPrices, RatingStep
+    from fairclock.cli.pipeline.prices import FollowedPrices
+    from fairclock.cli.pipeline.rating import RatingStep
     from fairclock.store import Store
 
 _SEAL_EVERY_SECONDS = 60.0
@@ -107,7 +108,7 @@ def _prices(settings: Configuration) -> FollowedPrices | None:
     """Return the configured price book; a wrong one keeps `up` from starting. None where there is none."""
     if settings.billing.prices is None:
         return None
-    from fairclock.cli.pipeline.rating import FollowedPrices  # noqa: PLC0415 - only where there are prices
+    from fairclock.cli.pipeline.prices import FollowedPrices  # noqa: PLC0415 - only where there are prices
 
     return FollowedPrices.reading(settings.billing.prices)
 

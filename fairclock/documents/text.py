@@ -12,6 +12,8 @@ _NEVER_PRINTED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _MARKS = frozenset({"Mn", "Me"})
 _MOST_MARKS_IN_A_ROW = 4
 _FORMULA_STARTS = frozenset("=+-@＝＋－＠")
+_LIKE_A_DATE = re.compile(r"\d+/\d+(?:/\d+)?")
+"""Exact amounts such as 1/3: a spreadsheet would read the third of January in it, and keep nothing of the amount."""
 _CSS_SPECIAL = re.compile(r"""[<>&"'\\\x00-\x1f\x7f]""")
 
 
@@ -41,12 +43,13 @@ def shortened(text: str, most: int) -> str:
 
 
 def inert_cell(text: str) -> str:
-    """Return `text` as a CSV cell that no spreadsheet runs as a formula.
+    """Return `text` as a CSV cell that no spreadsheet runs as a formula, or reads as a date where it is a quotient.
 
-    Only text comes here: numbers are written as numbers, so that negative ones stay numbers.
+    Such a cell begins with an apostrophe. Only text comes here: numbers are written as numbers, so that negative ones stay numbers.
     """
     shown = printable(text)
-    return f"'{shown}" if shown[:1] in _FORMULA_STARTS else shown
+    is_live = shown[:1] in _FORMULA_STARTS or _LIKE_A_DATE.fullmatch(shown) is not None
+    return f"'{shown}" if is_live else shown
 
 
 def css_string(text: str) -> str:

@@ -77,13 +77,22 @@ def newest_reading(store: Rows, window: Interval, as_of: datetime, *, but: str) 
     return newest
 
 
-def unfinished_ratings(store: Rows, as_of: datetime) -> Mapping[str, Interval]:
-    """Return what ratings that were begun and are not done are of; one that began again after somebody called it done is not."""
+def unfinished_ratings(
+    store: Rows, as_of: datetime, *, begun_before: datetime | None = None
+) -> Mapping[str, Interval]:
+    """Return what ratings that were begun and are not done are of; one that began again after somebody called it done is not.
+
+    begun_before: only those that said so last before then.
+    """
     found = store.rows(
         Query(
             sql=f"SELECT rating, min(starts_at), max(ends_at) FROM ledger_ratings WHERE {_KNOWN} AND state IN ('begun', 'done')"
-            " GROUP BY rating HAVING maxIf(stored_at, state = 'begun') > maxIf(stored_at, state = 'done') ORDER BY rating",
-            parameters={"known": to_us(as_of)},
+            " GROUP BY rating HAVING maxIf(stored_at, state = 'begun') > maxIf(stored_at, state = 'done')"
+            " AND maxIf(stored_at, state = 'begun') <= fromUnixTimestamp64Micro({before:Int64}, 'UTC') ORDER BY rating",
+            parameters={
+                "known": to_us(as_of),
+                "before": to_us(as_of if begun_before is None else begun_before),
+            },
         )
     )
     return {str(rating): Interval(start=start, end=end) for rating, start, end in found}

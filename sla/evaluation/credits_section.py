@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from billing.credits import (
     CreditState,
     credits_at,
 )
+from billing.credits.further import CLAIMED_AS, FURTHER_TO, Reopened, with_further
 from billing.ledger import write_exact
 from billing.ledger.views import table
 from billing.usage import Treatment
@@ -74,6 +76,22 @@ def credits_of(
     ]
 
 
+def with_differences(
+    store: Requests, contract: Contract, label: str, computed: Sequence[CreditEntry], as_of: datetime
+) -> list[CreditEntry]:
+    """Return what a month was computed as, with what it comes to beyond credits that had been granted by `as_of`."""
+    known = credits_at(credit_entries(store, as_of, contract=contract.id, month=label), as_of)
+    clause = None if contract.credits is None else contract.credits.claim
+
+    def reopened(at: datetime) -> Reopened:
+        after = at.astimezone(contract.zone).date() + timedelta(days=1)
+        window = claim_window(clause, after, contract.zone, contract.calendar.holiday_calendar)
+        last_day = None if window.last_day is None else window.last_day.isoformat()
+        return Reopened(opens_at=at, closes_at=window.closes_at, last_day=last_day)
+
+    return with_further(computed, known, at=as_of, reopened=reopened)
+
+
 def credits_section(
     store: Requests, contract: Contract, label: str, computed: Sequence[CreditEntry], as_of: datetime
 ) -> list[dict[str, Any]]:
@@ -85,7 +103,7 @@ def credits_section(
         each.computed.id: each
         for each in credits_at(credit_entries(store, as_of, contract=contract.id, month=label), as_of)
     }
-    fresh = {each.id: each for each in computed}
+    fresh = {each.id: each for each in with_differences(store, contract, label, computed, as_of)}
     rows = []
     for credit_id in sorted({*fresh, *(key for key, each in said.items() if each.answer is not None)}):
         entry, known = fresh.get(credit_id), said.get(credit_id)
@@ -111,6 +129,8 @@ def _row(entry: CreditEntry | None, known: Credit | None, as_of: datetime) -> di
         "amount": write_exact(shown.amount),
         "amount_with_tax": shown.facts.get(AMOUNT_WITH_TAX),
         "amount_now": "0" if entry is None else write_exact(entry.amount),
+        "further_to": shown.facts.get(FURTHER_TO),
+        "claimed_as": shown.facts.get(CLAIMED_AS),
         "shares": {tenant: write_exact(share) for tenant, share in shown.shares.items()},
         "form": shown.form,
         "state": str(state),

@@ -18,7 +18,7 @@ from sla.evaluation.charged import charged_of
 from sla.evaluation.cost_objectives import judge_cost
 from sla.evaluation.cost_section import amounts_section, cost_section
 from sla.evaluation.coverage import coverage_of
-from sla.evaluation.credits_section import credits_of, credits_section
+from sla.evaluation.credits_section import credits_of, credits_section, with_differences
 from sla.evaluation.curve import curve_ranks, curve_section
 from sla.evaluation.daily import daily
 from sla.evaluation.dataset import rows_of
@@ -259,7 +259,7 @@ def cost_verdicts(
 def computed_credits(
     store: Requests, contract: Contract | Sequence[Contract], *, month: str, as_of: datetime | None = None
 ) -> list[CreditEntry]:
-    """Return the credits that `evaluate` would say a month comes to, as they are written down."""
+    """Return the credits that `evaluate` would say a month comes to, as they are written down; with what is further to granted ones."""
     known = store.checked_as_of(as_of)
     return once(store, contract, month, known, lambda: _credits(store, contract, month, known))
 
@@ -268,11 +268,12 @@ def _credits(
     store: Requests, contract: Contract | Sequence[Contract], month: str, known: datetime
 ) -> list[CreditEntry]:
     found: list[CreditEntry] = []
-    for subject in _subjects(contract, month, known, NOTHING):
+    subjects = _subjects(contract, month, known, NOTHING)
+    for subject in subjects:
         each = remedied(store, subject, month, known)
         facts, judged, _ = _judged(store, each.subject, month, known, lambda _: {})
         found += _money(store, facts, judged)[1]
-    return found
+    return with_differences(store, subjects[-1].contract, month, found, known)
 
 
 def _money(

@@ -123,7 +123,7 @@ def _credit(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> Cred
     return CreditRow(
         objective=printable(str(each["objective"])),
         part=printable(str(each.get("part") or "")),
-        tier=printable(str(each["tier"])),
+        tier=_tier(each, language),
         basis=" ".join(
             part
             for part in (
@@ -141,11 +141,23 @@ def _credit(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> Cred
 
 
 def _amount(each: Mapping[str, Any], language: Language) -> str:
-    """Return what a credit comes to before tax and with it; a report of before says no tax of it."""
+    """Return what a credit comes to before tax and with it, and what it was claimed as or comes to by now where that differs; a report of before says no tax of it."""
     net = _money(each, "amount", language)
-    if each.get("amount_with_tax") is None:
-        return net
-    return language.text("charges.with_tax", amount=net, gross=_money(each, "amount_with_tax", language))
+    if each.get("amount_with_tax") is not None:
+        net = language.text("charges.with_tax", amount=net, gross=_money(each, "amount_with_tax", language))
+    claimed = each.get("claimed_as")
+    if claimed and claimed["amount"] != each["amount"]:
+        net = language.text("charges.claimed_as", amount=net, claimed=_money(claimed, "amount", language))
+    if each["state"] in {"claimed", "granted"} and each.get("amount_now", each["amount"]) != each["amount"]:
+        net = language.text("charges.amount_now", amount=net, now=_money(each, "amount_now", language))
+    return net
+
+
+def _tier(each: Mapping[str, Any], language: Language) -> str:
+    tier = printable(str(each["tier"]))
+    if not each.get("further_to"):
+        return tier
+    return language.text("charges.further_to", tier=tier, first=printable(str(each["further_to"])))
 
 
 def _money(values: Mapping[str, Any], key: str, language: Language) -> str:

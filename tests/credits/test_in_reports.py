@@ -16,6 +16,7 @@ from billing.bookkeeping.price_books import BookPrices, keep_versions
 from billing.bookkeeping.rating import rate
 from billing.bookkeeping.statements import Asked, statement_of
 from billing.credits import CreditState
+from billing.ledger import write_exact
 from billing.prices.loading import load_price_book
 from billing.usage import Treatment
 from sla.evaluation import computed_credits, evaluate
@@ -172,6 +173,37 @@ def test_what_was_claimed_stays_what_it_was_when_the_month_is_computed_anew(rate
         ("granted", "40.03", "0")
     ]
     assert (found["amounts"]["credits_granted"], found["amounts"]["net"]) == ("40.03", "400.33")
+
+
+def test_a_verdict_that_comes_to_more_after_a_grant_leaves_the_difference_to_be_claimed(rated):
+    terms = contract(id="acme-more")
+    store = rated.store
+
+    def keep():
+        computed = computed_credits(rated, terms, month="2026-10", as_of=store.watermark())
+        return keep_computed(store, computed, contract=terms.id, month="2026-10")
+
+    month(rated, failed=4)
+    (first,) = keep()
+    step(store, first.id, CreditState.CLAIMED, author="Zhang", now=first.opens_at)
+    step(store, first.id, CreditState.GRANTED, author="Ops", now=first.opens_at)
+    month(rated, failed=11)
+    # a report says it before anything is written down
+    before = {each["id"]: each for each in report(rated, terms)["credits"]}
+    more = next(each for each in keep() if each.id != first.id)
+    assert (write_exact(more.amount), more.facts["amount_with_tax"]) == ("60.05", "63.65")
+    assert keep() == []
+    found = {each["id"]: each for each in report(rated, terms)["credits"]}
+    assert set(before) == set(found) == {first.id, more.id}
+    assert (found[first.id]["state"], found[first.id]["amount"], found[first.id]["amount_now"]) == (
+        "granted", "40.03", "100.08",
+    )  # fmt: skip
+    assert (found[more.id]["amount"], found[more.id]["further_to"]) == ("60.05", first.id)
+    assert (before[more.id]["revision"], found[more.id]["revision"]) == (None, 1)
+    if store.watermark() < first.closes_at:
+        assert more.closes_at == first.closes_at
+    else:
+        assert more.opens_at > first.closes_at
 
 
 def test_a_credit_of_what_was_paid_gives_back_that_share_of_it_on_the_statement(rated):

@@ -15,6 +15,7 @@ from billing.bookkeeping.books import anchors, books_at, drafts_of, post, stored
 from billing.bookkeeping.closing import Closing, close_month
 from billing.bookkeeping.credits import credit_entries, deduct, grant, keep_computed, step
 from billing.credits import CreditState, credits_at, holds
+from billing.credits.further import Reopened, further_id, with_further
 from billing.ledger import PeriodState, verify, write_exact
 from fairclock.errors import UsageError
 from fairclock.model import from_us
@@ -249,6 +250,101 @@ def test_who_comes_second_is_told_what_was_first(store, monkeypatch):
     monkeypatch.setattr(credits_kept, "_kept", first_somebody_else)
     with pytest.raises(UsageError, match="something else was written first: it is refused"):
         step(store, real.id, GRANTED, author="Ops", now=OPENS)
+
+
+def kept_anew(store, credit, amount, at=OPENS):
+    """Compute a contract's month anew, and return what was written down of it."""
+    known = credits_at(credit_entries(store, store.watermark(), contract=credit.contract), at)
+    shares = dict.fromkeys(credit.shares, Fraction(amount))
+    computed = [
+        replace(credit, state=CreditState.COMPUTED, author="", amount=Fraction(amount), shares=shares)
+    ]
+    found = with_further(
+        computed, known, at=at,
+        reopened=lambda at: Reopened(opens_at=at, closes_at=at + 60 * DAY, last_day="later"),
+    )  # fmt: skip
+    return keep_computed(store, found, contract=credit.contract, month=credit.month)
+
+
+@pytest.mark.parametrize("amount", [60, 140])
+def test_a_claim_is_granted_as_it_was_computed_last_and_both_amounts_are_kept(store, amount):
+    name = f"cr-newest-{amount}"
+    claimed = claimed_credit(store, name, name)
+    kept_anew(store, claimed, amount)
+    granted, added = grant(store, name, UTC_MONTHS, author="Ops", now=OPENS)
+    assert (granted.amount, granted.revision, granted.author) == (amount, 2, "Ops")
+    assert granted.facts["claimed_as"] == {"revision": 1, "amount": "100"}
+    assert [each.draft.amount for each in added] == [-amount]
+    (stored,) = credits_at(credit_entries(store, store.watermark(), id=name), OPENS)
+    assert (stored.entry.amount, stored.entry.facts["claimed_as"]["amount"]) == (amount, "100")
+
+
+def test_what_comes_to_more_after_a_grant_is_a_further_credit_and_what_comes_to_less_is_not_taken_back(store):
+    first = claimed_credit(store, "cr-first", "further")
+    grant(store, first.id, UTC_MONTHS, author="Ops", now=OPENS)
+    anew = kept_anew(store, first, 130)
+    assert [(each.id, each.amount) for each in anew if each.id != first.id] == [(further_id(first.id, 1), 30)]
+    (more,) = [each for each in anew if each.id != first.id]
+    assert more.facts["further_to"] == first.id
+    assert (more.opens_at, more.closes_at) == (first.opens_at, first.closes_at)
+    assert kept_anew(store, first, 130) == []
+    # less, but not less than was granted; then less than that
+    (less,) = [each for each in kept_anew(store, first, 120) if each.id == more.id]
+    assert less.amount == 20
+    assert {each.id: each.amount for each in kept_anew(store, first, 90)} == {first.id: 90, more.id: 0}
+    kept_anew(store, first, 130)
+    step(store, more.id, CLAIMED, author="Zhang", now=OPENS)
+    grant(store, more.id, UTC_MONTHS, author="Ops", now=OPENS)
+    assert sum(each[2] for each in owed(store, "further")) == -130
+    # as much as was granted: nothing is further, and neither is said to have fallen
+    assert kept_anew(store, first, 130) == []
+    again = {each.id: each.amount for each in kept_anew(store, first, 135)}
+    assert again == {first.id: 135, further_id(first.id, 2): 5}
+    fallen = {each.id: each.amount for each in kept_anew(store, first, 110)}
+    assert fallen == {first.id: 110, more.id: 10, further_id(first.id, 2): 0}
+    states = {
+        each.computed.id: (str(each.state), each.entry.amount)
+        for each in credits_at(credit_entries(store, store.watermark(), contract=first.contract), OPENS)
+    }
+    assert (states[first.id], states[more.id]) == (("granted", 100), ("granted", 30))
+    assert sum(each[2] for each in owed(store, "further")) == -130
+
+
+def test_a_further_credit_that_comes_after_the_claims_closed_is_claimable_from_then_on(store):
+    first = claimed_credit(store, "cr-late", "late")
+    grant(store, first.id, UTC_MONTHS, author="Ops", now=OPENS)
+    late = CLOSES + DAY
+    (more,) = [each for each in kept_anew(store, first, 130, at=late) if each.id != first.id]
+    assert (more.opens_at, more.closes_at, more.facts["last_day"]) == (late, late + 60 * DAY, "later")
+    # its dates do not move with every close, unless it comes to more
+    assert kept_anew(store, first, 130, at=late + DAY) == []
+    (raised,) = [each for each in kept_anew(store, first, 150, at=late + 2 * DAY) if each.id == more.id]
+    assert raised.opens_at == late + 2 * DAY
+    assert step(store, more.id, CLAIMED, author="Zhang", now=late + 3 * DAY).amount == 50
+
+
+def test_what_falls_for_one_tenant_is_not_taken_from_another():
+    shares = {"a": Fraction(60), "b": Fraction(40)}
+    granted = said("granted", 3, shares=shares)
+    known = credits_at([said("computed", 1, shares=shares), granted], OPENS)
+    computed = said("computed", 4, amount=Fraction(110), shares={"a": Fraction(90), "b": Fraction(20)})
+    found = with_further([computed], known, at=OPENS, reopened=lambda at: None)
+    assert [each.shares for each in found[1:]] == [{"a": 30}]
+
+
+def test_parts_at_other_rates_of_tax_sum_to_what_it_comes_to():
+    def taxed(**rates):
+        return {"taxed": [
+            {"tenant": "a", "tax_rate": rate.replace("_", "") + "%", "net": net, "tax": tax} for rate, (net, tax) in rates.items()
+        ], "amount_with_tax": "0"}  # fmt: skip
+
+    shares = {"a": Fraction(100)}
+    before = {"shares": shares, "facts": taxed(_6=("100", "6"))}
+    known = credits_at([said("computed", 1, **before), said("granted", 3, **before)], OPENS)
+    facts = taxed(_6=("90", "5.4"), _9=("30", "2.7"))
+    computed = said("computed", 4, amount=Fraction(120), shares={"a": Fraction(120)}, facts=facts)
+    (_, more) = with_further([computed], known, at=OPENS, reopened=lambda at: None)
+    assert (more.amount, more.shares, more.facts["amount_with_tax"]) == (20, {"a": 20}, "22.1")
 
 
 def test_an_unknown_credit(store):

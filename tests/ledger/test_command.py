@@ -317,6 +317,32 @@ def test_a_credit_is_claimed_and_granted_and_goes_off_the_next_statement(ledger,
     assert "it is granted" in ledger("refuse", credit.id, "--author", "Ops", "--comment", "no", code=2).err
 
 
+def test_a_grant_says_what_was_claimed_and_a_statement_what_it_comes_to_since(ledger, store, tmp_path):
+    credit = a_credit(
+        id="cr-abcdef02", contract="anew-2026", month="2026-10", currency="CNY", amount=Fraction(50), closes_at=None,
+        opens_at=START, shares={"anew": Fraction(50)},
+    )  # fmt: skip
+
+    def computed(amount):
+        anew = replace(credit, amount=Fraction(amount), shares={"anew": Fraction(amount)})
+        keep_computed(store, [anew], contract="anew-2026", month="2026-10")
+
+    computed(50)
+    ledger("claim", credit.id, "--author", "Zhang")
+    computed(40)
+    granted = ledger("grant", credit.id, "--author", "Ops", "--prices", BOOK)
+    assert granted.err == (
+        "cr-abcdef02 is granted, booked in 2026-11; granted are 40 CNY before tax, as of revision 2, claimed were 50 of revision 1\n"
+    )
+    computed(15)
+    ask = ("invoice", "--month", "2026-11", "--tenant", "anew", "--prices", BOOK)
+    (line,) = json.loads(ledger(*ask, "--json").out)["lines"]
+    assert (line["net"], line["granted"], line["comes_to"]) == ("-40.00", "40", "15")
+    ledger(*ask, "--format", "html", "--lang", "en,zh", "-o", tmp_path)
+    assert "granted 40.00 before tax; comes to 15.00" in (tmp_path / "anew-2026-11-invoice.html").read_text()
+    assert "已给付 40.00" in (tmp_path / "anew-2026-11-invoice.zh.html").read_text()
+
+
 def test_the_cost_book_gives_all_of_the_machines_time_to_somebody(ledger, tmp_path):
     config = tmp_path / "fairclock.yaml"
     config.write_text(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 
@@ -132,7 +133,7 @@ def test_raters_at_once_with_late_usage_come_to_what_the_last_reading_says(store
 @pytest.fixture
 def ledger(store, capsys, monkeypatch):
     """Run a command of the ledger; usage is `used`, whatever was stored."""
-    used = [a_usage(tenant="ordered", start=START + 50 * HOUR, end=START + 51 * HOUR)]
+    used = [a_usage(tenant="ordered", start=START + 26 * HOUR, end=START + 27 * HOUR)]
 
     def run(*words, prices=BOOK):
         monkeypatch.setattr(
@@ -214,6 +215,10 @@ def test_what_a_killed_command_may_have_left_half_done_is_rated_by_the_next(
     (window,) = unfinished_ratings(store, store.watermark()).values()
     assert ledger("rate")["entries"] == 2
     assert window.start < START
+    # whoever began it may still live: what it left is rated again until that is too long ago
+    assert list(unfinished_ratings(store, store.watermark()).values()) == [window]
+    monkeypatch.setattr(ledger_rating, "OTHERS_LIVE", timedelta())
+    assert ledger("rate")["entries"] == 0
     assert unfinished_ratings(store, store.watermark()) == {}
 
 

@@ -69,6 +69,19 @@ def test_a_credit_says_what_it_comes_to_with_tax() -> None:
     assert "100（含税106）" in text("zh", **MONEY, credits=[credit])
 
 
+def test_a_credit_that_was_computed_anew_shows_both_figures_and_a_further_one_names_the_first() -> None:
+    granted = CREDIT | {
+        "state": "granted", "amount": "80", "amount_now": "60", "claimed_as": {"revision": 1, "amount": "100"},
+    }  # fmt: skip
+    further = CREDIT | {"id": "cr-2", "further_to": "cr-1a2b3c4d"}
+    found = text(**MONEY, credits=[granted, further])
+    assert "80; claimed were 100 before tax; comes to 60 before tax by now" in found
+    assert "below 99.9%: 10%; further to cr-1a2b3c4d" in found
+    found = text("zh", **MONEY, credits=[granted, further])
+    assert "80；申领时为 100（不含税）；按最新结论为 60（不含税）" in found
+    assert "cr-1a2b3c4d 之差额" in found
+
+
 def test_a_month_that_gives_nothing_back_is_evaluated_and_one_that_nobody_rated_is_not() -> None:
     listed = "service credits and claim deadlines"
     assert listed not in text(**MONEY, credits=[])

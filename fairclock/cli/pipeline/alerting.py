@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exporters.webhooks.configuration import WebhooksSection
     from exporters.webhooks.courier import Courier
     from fairclock.cli.pipeline.parts import Pipeline
-    from fairclock.cli.pipeline.rating import FollowedPrices
+    from fairclock.cli.pipeline.prices import FollowedPrices
     from fairclock.cli.pipeline.store_link import StoreLink
     from fairclock.store import Store
     from sla.alerting.configuration import AlertsSection

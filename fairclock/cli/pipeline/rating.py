@@ -1,119 +1,170 @@
-"""Own when ``up`` rates what was used, and the price book it rates by: read at its start, and again where its file changes."""
+"""Own when ``up`` rates what was used: a day at a time, each with its own failure, and what is noted once all of them succeeded."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from billing.bookkeeping.price_books import BookPrices
-from billing.prices.loading import load_price_book
-from exporters.prometheus import Figure
-from fairclock.cli.ledger_rating import rated_pieces
-from fairclock.errors import PriceBookError
+from fairclock.cli.ledger_rating import Progress, call_done, hull, note_whole, rate_piece, what_is_due
+from fairclock.errors import FairclockError, StoreError
+from fairclock.model import from_us, to_us
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from billing.cost_book.settings import CostBookSettings
-    from billing.prices.book import PriceBook
-    from fairclock.cli.ledger_rating import Done
+    from fairclock.cli.ledger_rating import Due
+    from fairclock.cli.pipeline.prices import FollowedPrices
+    from fairclock.model import Interval
     from fairclock.store import Store
 
 _LOG = logging.getLogger(__name__)
-_Seen = tuple[int, int, int, int]
 _DAYS_AT_ONCE = 1
+_DAY_US = 86_400_000_000
+_LONGEST = timedelta(hours=6)
+_MOST_DOUBLINGS = 16
+_MOST_NAMED = 3
 
 
-@dataclass(slots=True)
-class FollowedPrices:
-    """The price book ``billing.prices``; what a broken or missing file last said stays in force."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedDay:
+    """Hours of one day (UTC) that could not be rated; they are tried again at `again_at`, or by another price book."""
 
-    path: Path
-    book: PriceBook
-    _seen: _Seen
-    _problem: str = ""
-    _told: list[Callable[[PriceBook], None]] = field(default_factory=list)
+    hours: Interval
+    problem: str
+    tries: int
+    again_at: datetime
+    file_sha256: str
 
-    @classmethod
-    def reading(cls, path: Path) -> FollowedPrices:
-        """Read the book; PriceBookError names what is wrong with it."""
-        seen = _look(path)
-        return cls(path, load_price_book(path), seen)
 
-    def tell(self, told: Callable[[PriceBook], None]) -> None:
-        """Call `told` with each book that is read from now on."""
-        self._told.append(told)
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """What became due at one time: what of it is left, and by which book it is rated."""
 
-    def step(self, now: datetime) -> None:
-        """Read the file again where it changed; costs a stat where it did not."""
-        del now
-        # looked at before it is read: a change meanwhile is seen by the next pass
-        seen = _look(self.path)
-        if seen == self._seen:
-            return
-        self._seen = seen
-        try:
-            book = load_price_book(self.path)
-        except PriceBookError as error:
-            self._problem = str(error)
-            _LOG.warning("the prices that it said before stay in force: %s", error)
-            return
-        if book.file_sha256 != self.book.file_sha256 or self._problem:
-            _LOG.info("read %s again", self.path)
-        self.book, self._problem = book, ""
-        for told in self._told:
-            told(book)
-
-    def figures(self) -> Iterator[Figure]:
-        """Yield whether the file is broken."""
-        yield Figure(
-            name="fairclock_price_book_broken",
-            about="1 while the price book is broken or gone, and what it said before stays in force.",
-            value=bool(self._problem), labels={"path": str(self.path)},
-        )  # fmt: skip
+    begun_at: datetime
+    book: BookPrices
+    due: Due
+    left: list[Interval]
 
 
 @dataclass(slots=True, kw_only=True)
 class RatingStep:
-    """Rate the ended hours that changed, every so often; a day of them at most in a pass, so that alerts do not wait for a month."""
+    """Rate the ended hours that changed, every so often; a day of them at most in a pass, so that alerts do not wait for a month.
+
+    A day that cannot be rated stops no other. It is tried again after `every`, then after twice as long each time, up to six hours; meanwhile
+    what became due later is rated, and that everything was rated is noted once nothing is left that failed.
+    """
 
     store: Callable[[], Store]
     prices: FollowedPrices
     settings: CostBookSettings
     every: timedelta
     _begun_at: datetime | None = None
-    _rest: Iterator[Done] | None = None
+    _run: _Run | None = None
+    _failed: dict[datetime, FailedDay] = field(default_factory=dict)
+    _rated: list[Interval] = field(default_factory=list)
+    _progress: Progress | None = None
     _problem: Exception | None = None
 
     def step(self, now: datetime) -> None:
-        """Rate what is due. Raises whatever keeps it from it, in every pass until it was tried again."""
-        if self._rest is None:
-            if self._begun_at is not None and timedelta() <= now - self._begun_at < self.every:
-                if self._problem is not None:
-                    raise self._problem
-                return
-            self._begun_at = now
-            self._rest = rated_pieces(
-                self.store(), BookPrices(self.prices.book), None, settings=self.settings, days=_DAYS_AT_ONCE
-            )
+        """Rate what is due. Raises what keeps it from it, or names the days that failed, in every pass until they were rated."""
+        if self._run is None and self._is_time(now):
+            self._begun_at, self._problem = now, None
+            try:
+                self._run = self._begin(now)
+            except Exception as error:
+                self._problem = error
+                raise
+        if self._problem is not None:
+            raise self._problem
+        if self._run is not None:
+            self._go_on(self._run)
+        if self._failed:
+            raise self._failure()
+
+    def _is_time(self, now: datetime) -> bool:
+        return self._begun_at is None or not timedelta() <= now - self._begun_at < self.every
+
+    def _begin(self, now: datetime) -> _Run:
+        book = BookPrices(self.prices.book)
+        due = what_is_due(
+            self.store(), book, None, days=_DAYS_AT_ONCE, progress=self._progress, leaves_others_alone=True
+        )
+        days: dict[datetime, Interval] = {}
+        known = [each.hours for each in self._failed.values()]
+        for piece in (*due.pieces, *known):
+            day = _day(piece)
+            days[day] = hull([days[day], piece]) if day in days else piece
+        left = []
+        for day, hours in sorted(days.items()):
+            failed = self._failed.get(day)
+            if failed is None or now >= failed.again_at or failed.file_sha256 != book.book.file_sha256:
+                left.append(hours)
+            else:
+                self._failed[day] = replace(failed, hours=hours)
+        return _Run(begun_at=now, book=book, due=due, left=left)
+
+    def _go_on(self, run: _Run) -> None:
+        """Rate the next day; once none is left, note how far that came."""
+        if run.left:
+            self._rate(run, run.left.pop(0))
+            return
+        self._run = None
+        self._progress = Progress(as_of=run.due.as_of, prices_sha256=run.book.sha256)
+        failed = [each.hours for each in self._failed.values()]
+        made_up_for = {
+            rating: window
+            for rating, window in run.due.abandoned.items()
+            if not any(window.start < each.end and each.start < window.end for each in failed)
+        }
+        call_done(self.store(), run.book, made_up_for, as_of=run.due.as_of)
+        if self._rated and not failed:
+            note_whole(self.store(), run.book, hull(self._rated), as_of=run.due.as_of)
+            self._rated, self._progress = [], None
+
+    def _rate(self, run: _Run, hours: Interval) -> None:
+        day = _day(hours)
+        before = self._failed.get(day)
         try:
-            done = next(self._rest, None)
-        except Exception as error:
-            self._rest, self._problem = None, error
-            raise
-        if done is None:
-            self._rest, self._problem = None, None
-        elif done.entries:
+            done = rate_piece(self.store(), run.book, hours, as_of=run.due.as_of, settings=self.settings)
+        # whatever it is, the other days are rated
+        except Exception as error:  # noqa: BLE001
+            said = str(error) if isinstance(error, FairclockError) else f"{type(error).__name__}: {error}"
+            tries = 1 if before is None else before.tries + 1
+            wait = min(self.every * 2 ** min(tries - 1, _MOST_DOUBLINGS), max(_LONGEST, self.every))
+            self._failed[day] = FailedDay(
+                hours=hours,
+                problem=said,
+                tries=tries,
+                again_at=run.begun_at + wait,
+                file_sha256=run.book.book.file_sha256,
+            )
+            if not isinstance(error, FairclockError):
+                _LOG.warning("ledger: %s could not be rated", f"{day:%Y-%m-%d}", exc_info=error)
+            return
+        self._rated = [hull([*self._rated, hours])]
+        self._failed.pop(day, None)
+        if before is not None:
+            _LOG.info("ledger: %s is rated, at try %d", f"{day:%Y-%m-%d}", before.tries + 1)
+        if done.entries:
             _LOG.info("ledger: %s", done.sentence())
 
+    def _failure(self) -> StoreError:
+        days = [
+            f"{day:%Y-%m-%d} (UTC), tries: {each.tries}, next at {each.again_at:%Y-%m-%d %H:%M} UTC: {each.problem}"
+            for day, each in sorted(self._failed.items())
+        ]
+        return StoreError(
+            "ledger",
+            f"{len(days)} days cannot be rated" if len(days) > 1 else "one day cannot be rated",
+            found="; ".join(days[:_MOST_NAMED])
+            + (f"; and {len(days) - _MOST_NAMED} more" if len(days) > _MOST_NAMED else ""),
+            remedy="the others are rated; put right what is named, and it is tried again by itself",
+        )
 
-def _look(path: Path) -> _Seen:
-    """Return what tells one state of a file from another."""
-    try:
-        found = path.stat()
-    except OSError as error:
-        return (-1, error.errno or 0, 0, 0)
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+def _day(hours: Interval) -> datetime:
+    return from_us(to_us(hours.start) // _DAY_US * _DAY_US)
