@@ -14,15 +14,33 @@ from sla.verdicts import Count
 from sla.windows import WindowCount
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from sla.evaluation.promises import Promise
     from sla.evaluation.rows import Requests
+    from sla.evaluation.subject import Subject
+
+    Earlier = Callable[[str], Facts]
+    """The facts of an earlier month by its label."""
 
 
-def carried_counts(store: Requests, facts: Facts) -> dict[str, Tally]:
+def earlier_months(store: Requests, subject: Subject, as_of: datetime) -> Earlier:
+    """Return how earlier months are looked up; each is counted once, however often it is asked for."""
+
+    @cache
+    def earlier(label: str) -> Facts:
+        return facts_of(store, subject, month_of(subject.contract, label, as_of, subject.in_force), as_of)
+
+    return earlier
+
+
+def carried_counts(store: Requests, facts: Facts, earlier: Earlier | None = None) -> dict[str, Tally]:
     """Return what each promise's requests of earlier months add to the month of `facts`.
 
     Earlier months are read as of the same instant, only as far back as the answer depends on them, and only
-    under the version of the contract that judges this month. Time is never carried over.
+    under the version of the contract that judges this month. Time is never carried over. `earlier` looks them up for
+    whoever judges one month in several ways.
     """
     subject = facts.subject
     contract = subject.contract
@@ -30,16 +48,14 @@ def carried_counts(store: Requests, facts: Facts) -> dict[str, Tally]:
     if contract.insufficient.verdict != "carry_over" or is_void(contract, facts):
         return nothing
 
-    @cache
-    def earlier(label: str) -> Facts:
-        return facts_of(store, subject, month_of(contract, label, facts.as_of, subject.in_force), facts.as_of)
+    looked_up = earlier or earlier_months(store, subject, facts.as_of)
 
     def carried(key: str, promise: Promise) -> Tally:
         def own(label: str) -> Tally:
-            return nothing[key] if is_void(contract, earlier(label)) else earlier(label).counts[key]
+            return nothing[key] if is_void(contract, looked_up(label)) else looked_up(label).counts[key]
 
         def left_open(label: str, count: Tally) -> bool:
-            return is_left_open(contract, judge(promise, earlier(label), count))
+            return is_left_open(contract, judge(promise, looked_up(label), count))
 
         before = months_before(contract, facts.month.label, subject.in_force)
         return carried_in(before, own, left_open, nothing=nothing[key])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Interval
-from sla.evaluation.carried import carried_counts, with_carried
+from sla.evaluation.carried import carried_counts, earlier_months, with_carried
 from sla.evaluation.dataset import rows_of
 from sla.evaluation.excluded import NOTHING
 from sla.evaluation.excluding import MonthExclusions, excluded_by, left_out, month_exclusions, said_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from sla.evaluation.carried import Earlier
     from sla.evaluation.excluded import Excluded
     from sla.evaluation.judged import Judged
     from sla.evaluation.months import Month
@@ -40,6 +41,7 @@ class Remedied:
     exclusions: MonthExclusions
     before: tuple[Plan, ...] = ()
     _judged: dict[Any, dict[str, str]] = field(default_factory=dict)
+    _earlier: dict[Any, Earlier] = field(default_factory=dict)
 
     def without(self, store: Requests, promises: Mapping[str, Promise]) -> dict[str, str]:
         """Return the verdicts had nothing been left out, in no month, by the promise's key."""
@@ -71,7 +73,7 @@ class Remedied:
         if key not in self._judged:
             subject = replace(self.subject, promises=promises, excluded=excluded)
             facts = facts_of(store, subject, self.month, self.as_of)
-            carried = carried_counts(store, facts)
+            carried = carried_counts(store, facts, self._months_before(store, promises, excluded))
             self._judged[key] = {
                 each: str(
                     judge(promise, facts, with_carried(facts.counts[each], carried[each])).judgement.verdict
@@ -79,6 +81,17 @@ class Remedied:
                 for each, promise in promises.items()
             }
         return self._judged[key]
+
+    def _months_before(
+        self, store: Requests, promises: Mapping[str, Promise], excluded: Excluded
+    ) -> Earlier:
+        """Return the months before this one; what is left out of this one changes nothing in them."""
+        of_them = NOTHING if excluded is NOTHING else excluded_by(self.before)
+        key = _key(of_them)
+        if key not in self._earlier:
+            subject = replace(self.subject, promises=promises, excluded=of_them)
+            self._earlier[key] = earlier_months(store, subject, self.as_of)
+        return self._earlier[key]
 
     def _counted(self, store: Requests, pairs: Mapping[str, tuple[Plan, Plan]]) -> dict[str, int]:
         """Return how many requests each first plan leaves out and its second does not; read where they lie."""

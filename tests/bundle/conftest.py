@@ -44,11 +44,12 @@ BOOK = BookPrices(load_price_book(FOLDER.parent / "ledger" / "prices.yaml"))
 
 @dataclass
 class RichMonth:
-    """Where a month was played, the contract's file, the draft of the month, and its bundle."""
+    """Where a month was played, the contract's file, what was counted, the draft made of it, and its bundle."""
 
     dsn: str
     path: Path
     folder: Path
+    counted: dict[str, Any]
     report: dict[str, Any]
 
     @property
@@ -85,25 +86,20 @@ def bundled(tmp_path_factory: pytest.TempPathFactory) -> RichMonth:
         contract = path / "contracts" / "1.yaml"
         _rate(store)
         _claim(store, contract)
-        report = drafted(store, contract)
+        counted = evaluate(
+            store, load_versions(contract), month=MONTH, software_version=__version__, fonts=describe()
+        )
+        report = with_revision(store, counted)
         bundle = write_bundle(
             store, load_versions(contract), report, folder, as_of=datetime.fromisoformat(report["as_of"])
         )
-    return RichMonth(dsn=dsn, path=contract, folder=bundle, report=report)
+    return RichMonth(dsn=dsn, path=contract, folder=bundle, counted=counted, report=report)
 
 
 @pytest.fixture(scope="module")
 def store(bundled: RichMonth) -> Generator[Store]:
     with open_store(bundled.dsn) as opened:
         yield opened
-
-
-def drafted(store: Store, path: Path, as_of: datetime | None = None) -> dict[str, Any]:
-    """Return the draft of the month, as its command makes it."""
-    report = evaluate(
-        store, load_versions(path), month=MONTH, as_of=as_of, software_version=__version__, fonts=describe()
-    )
-    return with_revision(store, report)
 
 
 def issued_now(store: Store, path: Path) -> Any:

@@ -16,6 +16,7 @@ import pytest
 
 from fairclock.model import utc_text
 from sla.bundle import latest_issued, write_bundle, zipped
+from sla.issuing import reports
 from sla.issuing.chains import chain_of
 from sla.issuing.day_seals import file_name
 from sla.issuing.sealing import HourSeals, due_days, seal_days
@@ -27,12 +28,6 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }
-
-
-def test_the_same_instant_gives_the_same_bytes(bundled, store, tmp_path):
-    again = write_bundle(store, bundled.versions, bundled.report, tmp_path, as_of=bundled.as_of)
-    assert _contents(again) == _contents(bundled.folder)
-    assert [each.name for each in tmp_path.iterdir()] == [again.name]
 
 
 def test_the_command_writes_it_alike_in_another_zone_and_another_place(bundled, store, tmp_path):
@@ -48,6 +43,7 @@ def test_the_command_writes_it_alike_in_another_zone_and_another_place(bundled, 
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout == f"out/{bundled.folder.name}\n"
     assert _contents(tmp_path / run.stdout.strip()) == _contents(bundled.folder)
+    assert [each.name for each in (tmp_path / "out").iterdir()] == [bundled.folder.name]
 
 
 def test_one_file_holds_it_all_and_is_the_same_each_time(bundled, tmp_path):
@@ -85,9 +81,12 @@ def test_requests_say_what_leaves_them_out_and_which_seal_they_are_from(bundled)
 
 
 def test_an_issued_report_is_bundled_byte_for_byte_and_so_is_the_one_it_supersedes(
-    bundled, store, verify, tmp_path
+    bundled, store, verify, tmp_path, monkeypatch
 ):
-    first = issued_now(store, bundled.path)
+    with monkeypatch.context() as patched:
+        # what was counted for the draft is not counted again
+        patched.setattr(reports, "evaluate", lambda *_, **__: bundled.counted)
+        first = issued_now(store, bundled.path)
     store.execute(_late_request())
     second = issued_now(store, bundled.path)
     assert second.row.number != first.row.number
@@ -108,6 +107,7 @@ def test_an_issued_report_is_bundled_byte_for_byte_and_so_is_the_one_it_supersed
 def test_seals_of_days_lie_in_it_as_they_were_sent_and_are_held_against_the_requests(
     bundled, store, verify, tmp_path
 ):
+    store.seal(None)
     versions = bundled.versions
     (version,) = in_force(store, versions, store.watermark())
     known = store.watermark()
