@@ -125,12 +125,13 @@ def _rate(store: Store) -> None:
         a_usage(**hour, requests=3, model="qwen3", treatment=Treatment.RETRIED),
     ]
     october = BOOK.months.interval(MONTH)
-    rate(store, usages, october, prices=BOOK, months=BOOK.months)
+    rate(store, lambda _: usages, october, as_of=store.watermark(), prices=BOOK, months=BOOK.months)
     # some of it is taken back and made anew
     rate(
         store,
-        [*usages[:-1], a_usage(**hour, requests=4, model="qwen3")],
+        lambda _: [*usages[:-1], a_usage(**hour, requests=4, model="qwen3")],
         october,
+        as_of=store.watermark(),
         prices=BOOK,
         months=BOOK.months,
     )

@@ -239,4 +239,11 @@ def _money(store: Store, began: datetime, now: datetime) -> None:
         for tenant, model, requests in ((MINE, "deepseek-v4", 1_000), (OTHER, "deepseek-v4", 777_777))
     ]  # fmt: skip
     month = f"{hour.astimezone(UTC):%Y-%m}"
-    rate(store, usages, BOOK.months.interval(month), prices=BOOK, months=BOOK.months)
+    rate(
+        store,
+        lambda _: usages,
+        BOOK.months.interval(month),
+        as_of=store.watermark(),
+        prices=BOOK,
+        months=BOOK.months,
+    )
