@@ -8,14 +8,18 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fairclock.model import utc_text
+from fairclock.model import Interval, to_us, utc_text
+from fairclock.store.requests import HOUR_US
 from sla.bundle import latest_issued, write_bundle, zipped
+from sla.bundle.requests import parted
 from sla.issuing import reports
 from sla.issuing.chains import chain_of
 from sla.issuing.day_seals import file_name
@@ -40,6 +44,37 @@ def test_one_file_holds_it_all_and_is_the_same_each_time(bundled, tmp_path):
     with zipfile.ZipFile(copy.with_name(f"{copy.name}.zip")) as archive:
         inside = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
     assert inside == _contents(bundled.folder)
+
+
+def test_a_file_that_is_too_large_for_a_plain_entry_is_in_it(bundled, tmp_path, monkeypatch):
+    copy = tmp_path / bundled.folder.name
+    shutil.copytree(bundled.folder, copy)
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1_000)
+    with zipfile.ZipFile(zipped(copy)) as archive:
+        assert archive.testzip() is None
+    assert sorted(each.name for each in tmp_path.iterdir()) == [copy.name, f"{copy.name}.zip"]
+
+
+hours_of_requests = st.dictionaries(st.integers(-3, 40), st.integers(1, 60), max_size=20)
+
+
+@given(hours=hours_of_requests, minutes=st.integers(0, 59))
+def test_requests_are_read_in_parts_that_are_small_and_together_the_window(hours, minutes):
+    start = datetime(2026, 10, 1, tzinfo=UTC) + timedelta(minutes=minutes)
+    window = Interval(start=start, end=start + timedelta(hours=30))
+    first = to_us(start) // HOUR_US
+    within = [(first + hour, count) for hour, count in sorted(hours.items()) if 0 <= hour <= 29]
+    parts = list(parted(window, within, most=25))
+    assert [parts[0].start, *(each.end for each in parts)] == [*(each.start for each in parts), window.end]
+    assert (parts[0].start, all(each.start < each.end for each in parts)) == (window.start, True)
+    for part in parts:
+        whole = [count for number, count in within if _is_within(number, part)]
+        assert sum(whole) <= 25 or len(whole) == 1
+
+
+def _is_within(number, part):
+    """Tell whether an hour begins and ends in a part."""
+    return to_us(part.start) <= number * HOUR_US and (number + 1) * HOUR_US <= to_us(part.end)
 
 
 def test_other_tenants_are_nobody_in_it(bundled):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 
 import pytest
 
@@ -44,6 +45,12 @@ def test_a_seal_that_was_received_is_found_in_the_store_with_its_requests(faircl
     assert "the store has the 10 requests that were sealed, as they were" in said
 
 
+def with_a_list_for_an_hour(tree):
+    hours = [{**tree["hours"][0], "hour": ["2026-10-14T00:00:00Z"]}, *tree["hours"][1:]]
+    text = "".join(f"{each['hour']}\t{each['rows']}\t{each['rows_sha256']}\n" for each in hours)
+    return tree | {"hours": hours, "hours_sha256": sha256(text.encode()).hexdigest()}
+
+
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
@@ -56,8 +63,23 @@ def test_a_seal_that_was_received_is_found_in_the_store_with_its_requests(faircl
         (lambda tree: tree | {"hours": []}, "is no seal of a day"),
         (lambda tree: tree | {"as_of": "2999-01-01T00:00:00Z"}, "at an instant that is yet to come"),
         (lambda tree: tree | {"from": None}, "it does not say of which time it is"),
+        (lambda tree: tree | {"as_of": "2026-10-20T00:00:00"}, "it does not say of which time it is"),
+        (lambda tree: tree | {"to": "0001-01-01T00:00:00+23:59"}, "it does not say of which time it is"),
+        (lambda tree: tree | {"sequence": float("inf")}, "is no seal of a day"),
+        (with_a_list_for_an_hour, "is no seal of a day"),
     ],
-    ids=["other rows", "another hash", "another day", "no hours", "another instant", "no time"],
+    ids=[
+        "other rows",
+        "another hash",
+        "another day",
+        "no hours",
+        "another instant",
+        "no time",
+        "an instant without a zone",
+        "an instant before all time",
+        "a number without end",
+        "a list for an hour",
+    ],
 )
 def test_a_seal_that_was_altered_is_found(fairclock, contract, received, changed, problem):
     received.write_text(json.dumps(changed(json.loads(received.read_text()))))

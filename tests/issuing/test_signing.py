@@ -107,11 +107,14 @@ def test_no_altered_byte_of_a_signature_changes_what_it_says_unnoticed(file, pla
         ({"certificates": ["no certificate"]}, "holds no certificate"),
         ({"certificates": 7}, "is no signature"),
         ({"signed_at": "2026-11-03T08:00:00"}, "is no signature"),
+        ({"signed_at": "0001-01-01T00:00:00+23:59"}, "is no signature"),
+        ({"size_bytes": float("inf")}, "is no signature"),
     ],
     ids=[
         "another time", "another name of the file", "another key id", "another key", "another hash", "another size",
         "another algorithm", "another schema", "a short signature", "a signature that is no base64", "a short key",
         "a certificate that is none", "certificates that are no list", "an instant without a zone",
+        "an instant before all time", "a size without end",
     ],
 )  # fmt: skip
 def test_a_signature_that_was_altered_is_found(changes, problem):
