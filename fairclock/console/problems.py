@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -20,6 +21,7 @@ from fairclock.errors import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_LOG = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 _NAMED = "urn:fairclock:problem:"
 _RETRY_AFTER_SECONDS = "5"
@@ -31,7 +33,7 @@ _KINDS: tuple[tuple[type[FairclockError], int, str, str], ...] = (
     (NotEvaluable, 422, "not-evaluable", "the question cannot be answered"),
     (UsageError, 422, "wrong-question", "the question is not well put"),
 )
-STATUSES = frozenset(status for _, status, _, _ in _KINDS) | {400, 401, 403, 404, 405, 413, 415, 429}
+STATUSES = frozenset(status for _, status, _, _ in _KINDS) | {400, 401, 403, 404, 405, 413, 415, 429, 500}
 
 
 def problem(
@@ -56,4 +58,15 @@ def answered(error: FairclockError) -> Response:
             detail = "try again in a few seconds" if kind is StoreError else str(error)
             where = None if kind is StoreError else error.where
             return problem(status, kind=name, title=title, detail=detail, where=where, headers=headers)
-    return problem(422, kind="refused", title="the question cannot be answered", detail=str(error))
+    _LOG.error("the console cannot answer: %s", error)
+    return failed()
+
+
+def failed() -> Response:
+    """Return the answer after a fault that is not the question's; what it was stands in the log, where files may be named."""
+    return problem(
+        500,
+        kind="failure",
+        title="the console failed",
+        detail="this is no fault of the question; its log says more",
+    )

@@ -68,8 +68,11 @@ def console_app(
             )  # fmt: skip
         raise error
 
-    return Starlette(
+    made = Starlette(
         routes=list(routes),
-        middleware=[Middleware(Guard, console=console)],
+        middleware=[Middleware(Guard, console=console, problem_page=problem_page)],
         exception_handlers={FairclockError: failed, HTTPException: failed},
     )
+    # else a name that somebody wrote into Host would stand in Location
+    made.router.redirect_slashes = False
+    return made

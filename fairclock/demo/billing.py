@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.books import anchors, books_at, drafts_of, stored_rows
 from billing.bookkeeping.closing import Closing, close_month
+from billing.bookkeeping.credits import deduct, keep_computed, step
 from billing.bookkeeping.price_books import BookPrices, keep_versions
 from billing.bookkeeping.rating import rate
 from billing.bookkeeping.statements import Asked, statement_of, tenants_of
 from billing.configuration import BillingSection
+from billing.credits import CreditState
 from billing.invoices import LANGUAGES, write_statement
 from billing.ledger import PeriodState, verify
+from billing.ledger.periods import after
 from billing.ledger.views import table
 from billing.prices.loading import load_price_book
 from billing.usage.reading import read_usage
 from fairclock import __version__
 from fairclock.errors import StoreError
 from fairclock.store.ledger import EntryChoice
+from sla.evaluation import computed_credits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +37,9 @@ if TYPE_CHECKING:
     from billing.usage import Usage
     from fairclock.demo.month import Month
     from fairclock.store import Store
+    from sla.contracts import Contract
 
+CREDITED_CONTRACT = "lumen-search"
 MACHINE = "NVIDIA H200"
 _FORMATS = ("pdf", "html", "json", "csv")
 _REQUESTS_AT_ONCE = 300_000
@@ -116,6 +122,28 @@ def bill(
         ),
         entries=entries,
         is_final=is_final,
+    )
+
+
+def grant_credits(
+    store: Store, contract: Contract, *, prices: Path, month: Month, now: datetime
+) -> tuple[Mapping[str, Any], ...]:
+    """Grant what a contract that asks for no claim gives back for `month`; return the next month's statements that show it."""
+    book = BookPrices(load_price_book(prices))
+    computed = keep_computed(
+        store, computed_credits(store, contract, month=month.name), contract=contract.id, month=month.name
+    )
+    for each in computed:
+        deduct(store, step(store, each.id, CreditState.GRANTED, author="Li Wei", now=now), book.months)
+    books, label = books_at(store, store.watermark()), after(month.name)
+    return tuple(
+        statement_of(
+            store,
+            books,
+            book.book,
+            Asked(tenant=tenant, month=label, software_version=__version__, simulated=True),
+        )
+        for tenant in tenants_of(store, books, label)
     )
 
 

@@ -6,6 +6,8 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
+from fairclock.demo.issuing import demo_key
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -22,8 +24,9 @@ def write_contracts(names: tuple[str, ...], *, month: Month, folder: Path) -> tu
     for name in names:
         text = (files("fairclock.demo") / "contracts" / f"{name}.yaml").read_text(encoding="utf-8")
         path = folder / f"{name}.yaml"
-        path.write_text(
-            Template(text).substitute(year=month.name[:4], zone=month.zone), encoding="utf-8", newline="\n"
+        filled = Template(text).substitute(
+            year=month.name[:4], zone=month.zone, provider_key=demo_key().public.text
         )
+        path.write_text(filled, encoding="utf-8", newline="\n")
         paths.append(path)
     return tuple(paths)

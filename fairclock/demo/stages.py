@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from collectors.gateway.files import ingest_gateway_files
 from collectors.otlp.files import ingest_otlp_files
 from fairclock import __version__
-from fairclock.demo.billing import bill, write_billing, write_invoices
+from fairclock.demo.billing import CREDITED_CONTRACT, bill, grant_credits, write_billing, write_invoices
+from fairclock.demo.exclusions import say_exclusions
+from fairclock.demo.issuing import ISSUED_CONTRACT, issue_signed
 from fairclock.documents.fonts import describe
 from fairclock.store import IngestCounts, open_store
 from sla.bundle import write_bundle
@@ -22,13 +24,15 @@ from sla.reports import FORMATS, LANGUAGES, write_reports
 from sla.revisions import with_revision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from fairclock.demo.billing import Billed
+    from fairclock.demo.month import Month
     from fairclock.demo.simulate import Simulated
     from fairclock.demo.workspace import Workspace
     from fairclock.store import Store
+    from sla.contracts import Contract
 
 SOURCE = "demo"
 
@@ -51,6 +55,8 @@ class Demonstration:
     hours_sealed: int
     reports: tuple[dict[str, Any], ...]  # report.json of each contract
     files: tuple[Path, ...]
+    exclusions: int
+    issued: tuple[Path, ...]  # the bytes of the issued report, and its signature
     billed: Billed
     invoices: tuple[Path, ...]
     bundle: Path
@@ -81,7 +87,7 @@ def demonstrate(
     stopwatch: Stopwatch,
     now: datetime,
 ) -> Demonstration:
-    """Let `simulation` write its logs, and take them through collectors, store, evaluation, ledger and reports.
+    """Let `simulation` write its logs, and take them through collectors, store, ledger, evaluation and reports.
 
     A month that is over by `now` is closed for good.
     """
@@ -107,39 +113,57 @@ def demonstrate(
             )
         with stopwatch.stage("join and seal"):
             hours = store.seal()
-        with stopwatch.stage("evaluate"):
-            reports = [_evaluated(store, path, simulated.month.name) for path in simulated.contracts]
-        # pages take as long as the ledger and need none of the store: another process makes them meanwhile
+        contracts = {path.stem: load_contract(path) for path in simulated.contracts}
+        with stopwatch.stage("enter exclusions"):
+            exclusions = say_exclusions(store, contracts.items(), month=simulated.month, now=now)
+        with stopwatch.stage("rate, close and verify"):
+            prices = write_billing(
+                month=simulated.month,
+                engines=simulated.engines,
+                folder=workspace.billing,
+                store=workspace.store,
+            )
+            billed = bill(
+                store,
+                prices=prices,
+                month=simulated.month,
+                requests=simulated.requests,
+                engines=simulated.engines,
+                now=now,
+            )
+        with stopwatch.stage("grant a credit"):
+            credited = _credited(store, contracts, prices=prices, month=simulated.month, now=now)
+        # pages need none of the store: another process makes them while the next report is evaluated
         with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as beside:
-            writing = beside.submit(_written, reports, workspace.reports)
-            with stopwatch.stage("rate, close and verify"):
-                prices = write_billing(
-                    month=simulated.month,
-                    engines=simulated.engines,
-                    folder=workspace.billing,
-                    store=workspace.store,
-                )
-                billed = bill(
-                    store,
-                    prices=prices,
-                    month=simulated.month,
-                    requests=simulated.requests,
-                    engines=simulated.engines,
-                    now=now,
-                )
-            with stopwatch.stage("write invoices"):
-                invoices = write_invoices(billed.statements, workspace.invoices)
+            writing = [beside.submit(write_invoices, (*billed.statements, *credited), workspace.invoices)]
+            reports: list[dict[str, Any]] = []
+            issued: tuple[Path, ...] = ()
+            with stopwatch.stage("evaluate and issue"):
+                for name, contract in contracts.items():
+                    report: dict[str, Any]
+                    if name == ISSUED_CONTRACT:
+                        made = issue_signed(
+                            store, contract, month=simulated.month.name, folder=workspace.issued
+                        )
+                        report, issued = made.report, made.files
+                    else:
+                        report = _evaluated(store, contract, simulated.month.name)
+                    reports.append(report)
+                    writing.append(beside.submit(_written, report, workspace.reports))
             with stopwatch.stage("write a bundle"):
-                bundle = _bundled(store, simulated.contracts[0], reports[0], workspace.bundles)
-            with stopwatch.stage("write reports"):
-                files = writing.result()
+                first = next(iter(contracts.values()))
+                bundle = _bundled(store, first, reports[0], workspace.bundles)
+            with stopwatch.stage("write reports and invoices"):
+                invoices, *written = (each.result() for each in writing)
     return Demonstration(
         simulated=simulated,
         gateway=gateway,
         engine=engine,
         hours_sealed=hours,
         reports=tuple(reports),
-        files=tuple(files),
+        files=tuple(path for paths in written for path in paths),
+        exclusions=exclusions,
+        issued=issued,
         billed=billed,
         invoices=tuple(invoices),
         bundle=bundle,
@@ -147,10 +171,17 @@ def demonstrate(
     )
 
 
-def _evaluated(store: Store, contract: Path, month: str) -> dict[str, Any]:
+def _credited(
+    store: Store, contracts: Mapping[str, Contract], *, prices: Path, month: Month, now: datetime
+) -> tuple[Mapping[str, Any], ...]:
+    contract = contracts.get(CREDITED_CONTRACT)
+    return () if contract is None else grant_credits(store, contract, prices=prices, month=month, now=now)
+
+
+def _evaluated(store: Store, contract: Contract, month: str) -> dict[str, Any]:
     report = evaluate(
         store,
-        load_contract(contract),
+        contract,
         month=month,
         as_of=store.watermark(),
         software_version=__version__,
@@ -159,15 +190,11 @@ def _evaluated(store: Store, contract: Path, month: str) -> dict[str, Any]:
     return with_revision(store, report)
 
 
-def _bundled(store: Store, contract: Path, report: dict[str, Any], directory: Path) -> Path:
+def _bundled(store: Store, contract: Contract, report: Mapping[str, Any], directory: Path) -> Path:
     """Write the bundle of one report; the others' would say the same of other tenants."""
     known = datetime.fromisoformat(str(report["as_of"]))
-    return write_bundle(store, [load_contract(contract)], report, directory, as_of=known)
+    return write_bundle(store, [contract], report, directory, as_of=known)
 
 
-def _written(reports: list[dict[str, Any]], directory: Path) -> list[Path]:
-    return [
-        path
-        for report in reports
-        for path in write_reports(report, formats=FORMATS, languages=LANGUAGES, directory=directory)
-    ]
+def _written(report: dict[str, Any], directory: Path) -> list[Path]:
+    return write_reports(report, formats=FORMATS, languages=LANGUAGES, directory=directory)

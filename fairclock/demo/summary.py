@@ -50,6 +50,8 @@ def summary_json(demonstration: Demonstration, workspace: Workspace) -> dict[str
         "reports": [str(path) for path in demonstration.files],
         "ledger": ledger_json(demonstration.billed),
         "invoices": [str(path) for path in demonstration.invoices],
+        "exclusions": demonstration.exclusions,
+        "issued": [str(path) for path in demonstration.issued],
         "bundle": str(demonstration.bundle),
     }
 
@@ -74,6 +76,10 @@ def print_summary(summary: Mapping[str, Any], console: Console) -> None:
     console.print("Statements of charges, as PDF, HTML, JSON and CSV (.zh: Chinese):")
     for path in summary["invoices"]:
         if path.endswith("-invoice.pdf"):
+            console.print(Text("  " + path), soft_wrap=True)
+    if summary["issued"]:
+        console.print("A report as it was issued, and its signature:")
+        for path in summary["issued"]:
             console.print(Text("  " + path), soft_wrap=True)
     console.print("A report's evidence, for somebody without Fairclock to count again (python verify.py):")
     console.print(Text("  " + summary["bundle"]), soft_wrap=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MARKER = ".fairclock-demo"
-_MARK = "Written by `fairclock demo`, which may replace the folders raw, contracts, store, reports, billing,\ninvoices and bundles here.\n"
+_MARK = "Written by `fairclock demo`, which may replace the folders raw, contracts, store, reports, billing,\ninvoices, issued and bundles here.\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +52,11 @@ class Workspace:
         return self.root / "invoices"
 
     @property
+    def issued(self) -> Path:
+        """Return where the issued report's bytes are, and the signature beside them."""
+        return self.root / "issued"
+
+    @property
     def bundles(self) -> Path:
         """Return where the bundle is with which others count a report again."""
         return self.root / "bundles"
@@ -82,6 +87,7 @@ def prepare_workspace(out: Path) -> Workspace:
             workspace.reports,
             workspace.billing,
             workspace.invoices,
+            workspace.issued,
             workspace.bundles,
         )
         for folder in (workspace.store, *made):

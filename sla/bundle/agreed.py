@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ def contract_files(judges: Sequence[Judging]) -> Iterator[tuple[str, bytes]]:
         _require_unchanged(contract, content)
         yield name, content
         for pattern in _SIGNATURES:
-            for signature in sorted(path.parent.glob(f"{path.name}{pattern[1:]}")):
+            for signature in sorted(path.parent.glob(f"{escape(path.name)}{pattern[1:]}")):
                 yield f"{name}{signature.name[len(path.name) :]}", signature.read_bytes()
         versions.append(
             {

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairclock.model import Interval, to_us
+from fairclock.model import Interval, from_us, to_us
 from fairclock.store.requests import HOUR_US, open_hours
 from sla.bundle.tables import write_table
 from sla.evaluation.dataset import rows_of
@@ -84,13 +84,36 @@ def _pieces(store: Store, judges: Sequence[Judging], as_of: datetime) -> Iterato
 
 
 def _parts(store: Store, subject: Subject, window: Interval, as_of: datetime) -> Iterator[Interval]:
-    """Yield a window in parts of about `_ROWS_A_PIECE` requests, so that memory stays bounded."""
-    ((count,),) = store.rows(select((sql("count()"),), rows_of(store, subject, window, as_of)))
-    pieces = 1 + int(count) // _ROWS_A_PIECE
-    step = (window.end - window.start) / pieces
-    edges = [window.start + number * step for number in range(pieces)]
-    for start, end in zip(edges, [*edges[1:], window.end], strict=True):
-        yield Interval(start=start, end=end)
+    """Yield a window in parts of at most about `_ROWS_A_PIECE` requests, so that memory stays bounded."""
+    hours = store.rows(
+        select(
+            (sql(f"intDiv(at_us, {HOUR_US}) AS hour"), sql("count()")),
+            rows_of(store, subject, window, as_of),
+            sql("GROUP BY hour ORDER BY hour"),
+        )
+    )
+    return parted(window, [(int(hour), int(count)) for hour, count in hours], most=_ROWS_A_PIECE)
+
+
+def parted(window: Interval, hours: Sequence[tuple[int, int]], *, most: int) -> Iterator[Interval]:
+    """Yield a window in parts of at most `most` requests; `hours` are (number since 1970, requests), in time order.
+
+    An hour that has more is split evenly, as if its requests were spread evenly.
+    """
+    start, held = window.start, 0
+    for number, count in hours:
+        begin = max(window.start, from_us(number * HOUR_US))
+        if held and held + count > most:
+            yield Interval(start=start, end=begin)
+            start, held = begin, 0
+        pieces = -(-count // most)
+        step = (min(window.end, from_us((number + 1) * HOUR_US)) - begin) / pieces
+        for _ in range(pieces - 1):
+            end = begin + step
+            yield Interval(start=start, end=end)
+            start = begin = end
+        held = held + count if pieces == 1 else count // pieces
+    yield Interval(start=start, end=window.end)
 
 
 def _columns(store: Store, subject: Subject, part: Interval, as_of: datetime) -> dict[str, list[Any]]:

@@ -139,13 +139,17 @@ def file_sha256(path: Path) -> str:
 def zipped(folder: Path) -> Path:
     """Write a bundle as one ZIP file beside its folder, the same bytes for the same bundle, and return it."""
     path = folder.with_name(f"{folder.name}.zip")
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    beside = folder.with_name(f".{folder.name}.zip.part")
+    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
         for each in sorted(folder.rglob("*")):
             if each.is_file():
                 name = f"{folder.name}/{each.relative_to(folder).as_posix()}"
                 entry = zipfile.ZipInfo(name, date_time=_FIRST_MOMENT)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.external_attr = 0o644 << 16
+                # so that a file of more than 2 GiB gets the wider form of an entry
+                entry.file_size = each.stat().st_size
                 with each.open("rb") as source, archive.open(entry, "w") as target:
                     shutil.copyfileobj(source, target, _BLOCK)
+    beside.replace(path)
     return path

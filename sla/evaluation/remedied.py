@@ -82,9 +82,7 @@ class Remedied:
             }
         return self._judged[key]
 
-    def _months_before(
-        self, store: Requests, promises: Mapping[str, Promise], excluded: Excluded
-    ) -> Earlier:
+    def _months_before(self, store: Requests, promises: Mapping[str, Promise], excluded: Excluded) -> Earlier:
         """Return the months before this one; what is left out of this one changes nothing in them."""
         of_them = NOTHING if excluded is NOTHING else excluded_by(self.before)
         key = _key(of_them)

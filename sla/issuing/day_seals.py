@@ -116,14 +116,15 @@ def read_day_seal(content: bytes, *, where: str) -> dict[str, Any]:
             raise ValueError(f"no {SCHEMA}")  # noqa: TRY301 - told below as the rest is
         found: dict[str, Any] = tree
         text = "".join(f"{each['hour']}\t{each['rows']}\t{each['rows_sha256']}\n" for each in tree["hours"])
-        texts = (found["contract"]["id"], found["day"], found["hours_sha256"])
+        texts = [found["contract"]["id"], found["day"], found["hours_sha256"]]
+        texts += [each[name] for each in tree["hours"] for name in ("hour", "rows_sha256")]
         if not all(isinstance(each, str) for each in texts):
             raise ValueError("something else than texts")  # noqa: TRY301
         if found["rows"] != sum(each["rows"] for each in found["hours"]):
             raise ValueError("rows are not the sum of the hours'")  # noqa: TRY301
         int(found["sequence"])
         int(found["revision"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise InputError(
             where,
             "is no seal of a day",

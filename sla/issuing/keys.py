@@ -27,6 +27,8 @@ _HEX = re.compile(r"[0-9A-Fa-f]{64}")
 _KEY_ID_CHARACTERS = 16
 _OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LARGEST_FILE_BYTES = 65_536
+_UNREADABLE = (ValueError, x509.InvalidVersion, x509.DuplicateExtension, x509.UnsupportedGeneralNameType)
+"""What is raised of a certificate that was altered; not all of it is a ValueError."""
 _MAKE_ONE = "make one with openssl genpkey -algorithm ed25519 -out report.key"
 
 
@@ -137,7 +139,7 @@ def read_public_key(text: str) -> PublicKey:
             key: object = x509.load_pem_x509_certificate(content).public_key()
         else:
             key = serialization.load_pem_public_key(content)
-    except (ValueError, UnsupportedAlgorithm):
+    except (*_UNREADABLE, UnsupportedAlgorithm):
         raise InputError(text, "holds no public key", remedy="name a PEM file, or write ed25519:…") from None
     if not isinstance(key, Ed25519PublicKey):
         raise InputError(text, "is not a key of Ed25519", remedy="name the key that signs")
@@ -150,13 +152,16 @@ def read_certificates(path: Path) -> list[x509.Certificate]:
 
 
 def parse_certificates(content: bytes, *, where: str) -> list[x509.Certificate]:
-    """Return the certificates (PEM) in `content`; raises InputError."""
+    """Return the certificates (PEM) in `content`, of which every field can be read; raises InputError."""
     try:
-        return x509.load_pem_x509_certificates(content)
-    except ValueError:
+        found = x509.load_pem_x509_certificates(content)
+        for each in found:
+            _read_through(each)
+    except _UNREADABLE:
         raise InputError(
             where, "holds no certificate (PEM)", remedy="name the signer's certificate, its issuers below it"
         ) from None
+    return found
 
 
 def key_of(certificate: x509.Certificate) -> PublicKey | None:
@@ -166,6 +171,12 @@ def key_of(certificate: x509.Certificate) -> PublicKey | None:
     except (ValueError, UnsupportedAlgorithm):
         return None
     return _public_of(key) if isinstance(key, Ed25519PublicKey) else None
+
+
+def _read_through(certificate: x509.Certificate) -> None:
+    """Read what is asked of a certificate later: it is read only then, and a wrong one raises only then."""
+    for name in ("subject", "issuer", "not_valid_before_utc", "not_valid_after_utc", "extensions"):
+        getattr(certificate, name)
 
 
 def _public_of(key: Ed25519PublicKey) -> PublicKey:

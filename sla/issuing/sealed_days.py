@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Interval
@@ -47,11 +47,9 @@ def check_sealed_day(
 def _rows_findings(store: Store, seal: Mapping[str, Any], contract: Contract) -> Iterator[Finding]:
     """Yield in which hours the store has other requests, as of the seal's instant, than were sealed."""
     try:
-        interval = Interval(
-            start=datetime.fromisoformat(seal["from"]), end=datetime.fromisoformat(seal["to"])
-        )
-        as_of = datetime.fromisoformat(seal["as_of"])
-    except (ValueError, TypeError, KeyError):
+        start, end, as_of = (_instant(seal[name]) for name in ("from", "to", "as_of"))
+        interval = Interval(start=start, end=end)
+    except (ValueError, TypeError, KeyError, OverflowError):
         yield wrong("it does not say of which time it is")
         return
     if as_of > store.watermark():
@@ -69,3 +67,10 @@ def _rows_findings(store: Store, seal: Mapping[str, Any], contract: Contract) ->
         return
     named = ", ".join(other[:_MOST_SAID]) + (" …" if len(other) > _MOST_SAID else "")
     yield wrong(f"the store has other requests than were sealed, in {len(other)} hours: {named}")
+
+
+def _instant(text: str) -> datetime:
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise ValueError("an instant without a zone")
+    return found.astimezone(UTC)

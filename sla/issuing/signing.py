@@ -11,7 +11,7 @@ import binascii
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cryptography.hazmat.primitives.serialization import Encoding
@@ -38,7 +38,7 @@ _TEXTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """What a signature's file says; `fields` is all of it but the statement's own signature."""
+    """What a signature's file says; `stated` is what the statement's own signature is over: all of the rest."""
 
     key: PublicKey
     key_id: str
@@ -49,14 +49,12 @@ class Signature:
     signature: bytes
     statement: bytes
     certificates: tuple[x509.Certificate, ...]
-    fields: dict[str, Any]
+    stated: bytes
 
     @property
     def is_whole(self) -> bool:
         """Tell whether everything that the file says is what the signer wrote."""
-        return self.key_id == self.key.key_id and self.key.verifies(
-            self.statement, _statement_bytes(self.fields)
-        )
+        return self.key_id == self.key.key_id and self.key.verifies(self.statement, self.stated)
 
 
 def sign(
@@ -109,13 +107,20 @@ def read_signature(content: bytes, *, where: str) -> Signature:
             file=texts["file"],
             sha256=texts["sha256"],
             size_bytes=int(tree["size_bytes"]),
-            signed_at=signed_at,
+            signed_at=signed_at.astimezone(UTC),
             signature=base64.b64decode(texts["signature"], validate=True),
             statement=base64.b64decode(texts["statement"], validate=True),
             certificates=tuple(parse_certificates("".join(pems).encode(), where=where) if pems else ()),
-            fields={name: value for name, value in tree.items() if name != "statement"},
+            stated=_statement_bytes({name: value for name, value in tree.items() if name != "statement"}),
         )
-    except (ValueError, KeyError, TypeError, RecursionError, binascii.Error) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        OverflowError,
+        RecursionError,
+        binascii.Error,
+    ) as error:
         raise InputError(
             where,
             "is no signature",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -72,7 +73,7 @@ def credit_rows(report: Report, language: Language) -> list[CreditRow]:
     """Return the credits in the report's order."""
     zone = ZoneInfo(str(report["period"]["time_zone"]))
     return [
-        _credit(each, language, zone)
+        _credit(each, language, zone, places=_places(report))
         for each in report.get("credits") or []
         if isinstance(each.get("claim"), dict)
     ]
@@ -111,7 +112,34 @@ def _word(group: str, name: str, language: Language) -> str:
     return language.text(key) if language.has(key) else printable(name)
 
 
-def _credit(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> CreditRow:
+def _places(report: Report) -> int:
+    """Return how many decimals the month's currency has."""
+    amounts = report.get("amounts") or {}
+    return len(str(amounts.get("net", "0.00")).partition(".")[2])
+
+
+def _tier(text: str, language: Language) -> str:
+    """Return a tier in the language's words; what is no tier of a verdict stays as it is."""
+    return " + ".join(_one_tier(each, language) for each in text.split(" + "))
+
+
+def _one_tier(text: str, language: Language) -> str:
+    condition, _, credit = text.rpartition(": ")
+    if condition == "violated":
+        return language.text("charges.tier_violated", credit=printable(credit))
+    if condition.startswith("below "):
+        ratio = printable(condition.removeprefix("below "))
+        return language.text("charges.tier_below", ratio=ratio, credit=printable(credit))
+    return printable(text)
+
+
+def _basis(basis: Mapping[str, Any], language: Language, *, places: int) -> str:
+    """Return the fees that a credit is a share of, rounded; report.json has them exactly."""
+    text = str(basis.get("amount", ""))
+    return language.decimal(Fraction(text), places=places) if text else ""
+
+
+def _credit(each: Mapping[str, Any], language: Language, zone: ZoneInfo, *, places: int) -> CreditRow:
     nothing = language.text("nothing")
     key = f"charges.state.{each['state']}"
     basis = each.get("basis") or {}
@@ -123,11 +151,11 @@ def _credit(each: Mapping[str, Any], language: Language, zone: ZoneInfo) -> Cred
     return CreditRow(
         objective=printable(str(each["objective"])),
         part=printable(str(each.get("part") or "")),
-        tier=_tier(each, language),
+        tier=_named_tier(each, language),
         basis=" ".join(
             part
             for part in (
-                _money(basis, "amount", language),
+                _basis(basis, language, places=places),
                 printable(str(basis.get("model") or "")),
             )
             if part
@@ -153,8 +181,9 @@ def _amount(each: Mapping[str, Any], language: Language) -> str:
     return net
 
 
-def _tier(each: Mapping[str, Any], language: Language) -> str:
-    tier = printable(str(each["tier"]))
+def _named_tier(each: Mapping[str, Any], language: Language) -> str:
+    """Return a credit's tier, and the credit that it is further to."""
+    tier = _tier(str(each["tier"]), language)
     if not each.get("further_to"):
         return tier
     return language.text("charges.further_to", tier=tier, first=printable(str(each["further_to"])))

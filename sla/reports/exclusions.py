@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sla.reports.reading import Report
 
 _GRANTED = ("accepted", "automatic")
+_PENDING = ("disputed", "proposed")
 _MOST_WINDOWS_SHOWN = 6
 _MARKS = ("late", "retroactive", "counts")
 
@@ -75,6 +76,7 @@ def exclusions_sentence(report: Report, language: Language) -> str:
             text("exclusions.changes", names=text("list_comma").join(changed))
             if changed
             else text("exclusions.changes_none"),
+            *_pending(report, language),
             text("exclusions.see"),
         )
     )
@@ -100,6 +102,23 @@ def duration(seconds: Fraction) -> str:
     hours, within = divmod(whole, 3600)
     decimals = f".{rest:06d}".rstrip("0") if rest else ""
     return f"{hours}:{within // 60:02d}:{within % 60:02d}{decimals}"
+
+
+def _pending(report: Report, language: Language) -> list[str]:
+    """Return what hangs on the exclusions that the parties have not agreed on; nothing where there are none."""
+    pending = [each for each in report["exclusions"] if each["state"] in _PENDING]
+    if not pending:
+        return []
+    named = {
+        printable(str(change["objective"]))
+        for each in pending
+        for change in (each.get("effect") or {}).get("verdicts") or []
+    }
+    if not named:
+        return [language.text("exclusions.pending_changes_none")]
+    return [
+        language.text("exclusions.pending_changes", names=language.text("list_comma").join(sorted(named)))
+    ]
 
 
 def _changed(report: Report) -> list[str]:

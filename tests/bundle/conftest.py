@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,14 +19,13 @@ from billing.credits import CreditState
 from billing.prices.loading import load_price_book
 from billing.usage import Treatment
 from fairclock import __version__
-from fairclock.documents.fonts import describe
 from fairclock.store import open_store
-from sla.bundle import write_bundle
 from sla.contracts.versions import load_versions
 from sla.evaluation import computed_credits, evaluate
 from sla.issuing.reports import issue
-from sla.revisions import keep_revision, with_revision
+from sla.revisions import keep_revision
 from tests.ledger.factories import a_usage
+from tests.scripted.commands import done
 from tests.scripted.language import read_script
 from tests.scripted.playing import Play
 
@@ -44,12 +44,11 @@ BOOK = BookPrices(load_price_book(FOLDER.parent / "ledger" / "prices.yaml"))
 
 @dataclass
 class RichMonth:
-    """Where a month was played, the contract's file, what was counted, the draft made of it, and its bundle."""
+    """Where a month was played, the contract's file, and the bundle of the month's draft with its report."""
 
     dsn: str
     path: Path
     folder: Path
-    counted: dict[str, Any]
     report: dict[str, Any]
 
     @property
@@ -86,14 +85,10 @@ def bundled(tmp_path_factory: pytest.TempPathFactory) -> RichMonth:
         contract = path / "contracts" / "1.yaml"
         _rate(store)
         _claim(store, contract)
-        counted = evaluate(
-            store, load_versions(contract), month=MONTH, software_version=__version__, fonts=describe()
-        )
-        report = with_revision(store, counted)
-        bundle = write_bundle(
-            store, load_versions(contract), report, folder, as_of=datetime.fromisoformat(report["as_of"])
-        )
-    return RichMonth(dsn=dsn, path=contract, folder=bundle, counted=counted, report=report)
+        heard = done(store, "reports", "bundle", contract, "--month", MONTH, "-o", folder)
+    bundle = Path(heard.out.strip())
+    report = json.loads((bundle / "report.json").read_bytes())
+    return RichMonth(dsn=dsn, path=contract, folder=bundle, report=report)
 
 
 @pytest.fixture(scope="module")

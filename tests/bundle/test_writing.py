@@ -1,4 +1,4 @@
-"""What a bundle is made of: the same bytes for the same instant, other tenants opaque, an issued report as it was issued."""
+"""What a bundle is made of: the same bytes wherever it is written, other tenants opaque, an issued report as it was issued."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fairclock.model import utc_text
+from fairclock.model import Interval, to_us, utc_text
+from fairclock.store.requests import HOUR_US
 from sla.bundle import latest_issued, write_bundle, zipped
+from sla.bundle.requests import parted
 from sla.issuing import reports
 from sla.issuing.chains import chain_of
 from sla.issuing.day_seals import file_name
@@ -30,22 +34,6 @@ def _contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_the_command_writes_it_alike_in_another_zone_and_another_place(bundled, store, tmp_path):
-    environment = {**os.environ, "TZ": "America/New_York", "PYTHONHASHSEED": "7", "LC_ALL": "C.UTF-8"}
-    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
-    run = subprocess.run(
-        [
-            sys.executable, "-m", "fairclock", "reports", "bundle", str(bundled.path), "--month", MONTH,
-            "--as-of", bundled.report["as_of"], "-o", "out", "--dsn", store.dsn,
-        ],
-        capture_output=True, text=True, check=False, cwd=tmp_path, env=environment, timeout=300,
-    )  # fmt: skip
-    assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout == f"out/{bundled.folder.name}\n"
-    assert _contents(tmp_path / run.stdout.strip()) == _contents(bundled.folder)
-    assert [each.name for each in (tmp_path / "out").iterdir()] == [bundled.folder.name]
-
-
 def test_one_file_holds_it_all_and_is_the_same_each_time(bundled, tmp_path):
     copy = tmp_path / bundled.folder.name
     shutil.copytree(bundled.folder, copy)
@@ -56,6 +44,37 @@ def test_one_file_holds_it_all_and_is_the_same_each_time(bundled, tmp_path):
     with zipfile.ZipFile(copy.with_name(f"{copy.name}.zip")) as archive:
         inside = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
     assert inside == _contents(bundled.folder)
+
+
+def test_a_file_that_is_too_large_for_a_plain_entry_is_in_it(bundled, tmp_path, monkeypatch):
+    copy = tmp_path / bundled.folder.name
+    shutil.copytree(bundled.folder, copy)
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1_000)
+    with zipfile.ZipFile(zipped(copy)) as archive:
+        assert archive.testzip() is None
+    assert sorted(each.name for each in tmp_path.iterdir()) == [copy.name, f"{copy.name}.zip"]
+
+
+hours_of_requests = st.dictionaries(st.integers(-3, 40), st.integers(1, 60), max_size=20)
+
+
+@given(hours=hours_of_requests, minutes=st.integers(0, 59))
+def test_requests_are_read_in_parts_that_are_small_and_together_the_window(hours, minutes):
+    start = datetime(2026, 10, 1, tzinfo=UTC) + timedelta(minutes=minutes)
+    window = Interval(start=start, end=start + timedelta(hours=30))
+    first = to_us(start) // HOUR_US
+    within = [(first + hour, count) for hour, count in sorted(hours.items()) if 0 <= hour <= 29]
+    parts = list(parted(window, within, most=25))
+    assert [parts[0].start, *(each.end for each in parts)] == [*(each.start for each in parts), window.end]
+    assert (parts[0].start, all(each.start < each.end for each in parts)) == (window.start, True)
+    for part in parts:
+        whole = [count for number, count in within if _is_within(number, part)]
+        assert sum(whole) <= 25 or len(whole) == 1
+
+
+def _is_within(number, part):
+    """Tell whether an hour begins and ends in a part."""
+    return to_us(part.start) <= number * HOUR_US and (number + 1) * HOUR_US <= to_us(part.end)
 
 
 def test_other_tenants_are_nobody_in_it(bundled):
@@ -80,12 +99,12 @@ def test_requests_say_what_leaves_them_out_and_which_seal_they_are_from(bundled)
     assert received == sorted(received)
 
 
-def test_an_issued_report_is_bundled_byte_for_byte_and_so_is_the_one_it_supersedes(
+def test_an_issued_report_is_bundled_byte_for_byte_in_any_zone_and_so_is_the_one_it_supersedes(
     bundled, store, verify, tmp_path, monkeypatch
 ):
     with monkeypatch.context() as patched:
         # what was counted for the draft is not counted again
-        patched.setattr(reports, "evaluate", lambda *_, **__: bundled.counted)
+        patched.setattr(reports, "evaluate", lambda *_, **__: bundled.report)
         first = issued_now(store, bundled.path)
     store.execute(_late_request())
     second = issued_now(store, bundled.path)
@@ -95,6 +114,7 @@ def test_an_issued_report_is_bundled_byte_for_byte_and_so_is_the_one_it_supersed
     folder = write_bundle(store, bundled.versions, second.report, tmp_path, as_of=issued.as_of, issued=issued)
     assert (folder / "report.json").read_bytes() == second.content
     assert (folder / "previous_report.json").read_bytes() == first.content
+    assert _contents(_written_elsewhere(bundled, store, tmp_path / "elsewhere")) == _contents(folder)
     assert verify.altered_files(folder) == []
     bundle = verify.Bundle(folder)
     found, problems = verify.recomputed(bundle)
@@ -102,6 +122,24 @@ def test_an_issued_report_is_bundled_byte_for_byte_and_so_is_the_one_it_supersed
     forged = json.loads(second.content)
     forged["issue"]["supersedes"] = None
     assert verify.compare(forged, found)[2] != []
+
+
+def _written_elsewhere(bundled, store, folder):
+    """Write the bundle of what was issued last with the command, in another zone and with other hashes of words."""
+    folder.mkdir()
+    environment = {**os.environ, "TZ": "America/New_York", "PYTHONHASHSEED": "7", "LC_ALL": "C.UTF-8"}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    run = subprocess.run(
+        [
+            sys.executable, "-m", "fairclock", "reports", "bundle", str(bundled.path), "--month", MONTH,
+            "-o", "out", "--dsn", store.dsn,
+        ],
+        capture_output=True, text=True, check=False, cwd=folder, env=environment, timeout=300,
+    )  # fmt: skip
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == f"out/{bundled.folder.name}\n"
+    assert [each.name for each in (folder / "out").iterdir()] == [bundled.folder.name]
+    return folder / "out" / bundled.folder.name
 
 
 def test_seals_of_days_lie_in_it_as_they_were_sent_and_are_held_against_the_requests(

@@ -34,14 +34,17 @@ CHOSEN = {
     "carry_over": "requests handed on from month to month",
     "clocks_back": "a day of 25 hours",
     "connected": "a clock that starts with the handshake",
+    "recurring_when_clocks_change": "windows that recur as clocks change",
+    "versions": "a month that two versions judge",
+}
+IN_THE_RICH_MONTH = {
     "failed_probes": "outages that silence the gateway",
     "outcomes": "answers that the contract calls otherwise",
     "quota": "refusals below the quota",
-    "recurring_when_clocks_change": "windows that recur as clocks change",
     "small_intervals": "intervals merged for want of requests",
     "speed": "windows of speeds",
-    "versions": "a month that two versions judge",
 }
+"""Scripts of what the rich month of tests/bundle has as well."""
 
 
 class Bundled(Play):
@@ -82,7 +85,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Generator[Store]:
         yield opened
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, id=about) for name, about in CHOSEN.items()])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, id=about) for name, about in CHOSEN.items()),
+        *(pytest.param(name, id=about, marks=pytest.mark.soak) for name, about in IN_THE_RICH_MONTH.items()),
+    ],
+)
 def test_both_come_to_the_same(name, store, verify, tmp_path):
     play = Bundled(path=SCRIPTED / f"{name}.test", store=store, folder=tmp_path)
     play.run(read_script(play.path, play.path.read_text(encoding="utf-8")))

@@ -20,8 +20,9 @@ from fairclock.console.access.gate import Gate
 from fairclock.console.access.headers import POLICY
 from fairclock.console.access.sessions import FORM_COOKIE, SESSION_COOKIE, SESSION_SECONDS, Forms, Sessions
 from fairclock.console.api.routes import api_routes
+from fairclock.console.problems import answered
 from fairclock.console.server import Console, console_app
-from fairclock.errors import StoreUnreachable
+from fairclock.errors import ConfigurationError, StoreUnreachable
 from fairclock.store.tokens import Scope, Token, mint
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -63,6 +64,9 @@ class Scene:
                 "nobody" if caller is None else f"{caller.name} {console.gate.form_token(request)}"
             )
 
+        async def broken(_: Any) -> PlainTextResponse:
+            raise RuntimeError("clickhouse://user:secret@host")
+
         async def enter(request: Any) -> PlainTextResponse:
             text = (await request.body()).decode()
             entry = await sign_in(console, request, text)
@@ -88,6 +92,7 @@ class Scene:
                 *api_routes(console),
                 Route("/", page),
                 Route("/change", change, methods=["POST"]),
+                Route("/broken", broken),
                 Route("/sign-in", page),
                 Route("/sign-in", enter, methods=["POST"]),
                 Route("/sign-out", leave, methods=["POST"]),
@@ -128,12 +133,26 @@ def test_whoever_sits_at_the_machine_needs_no_token():
         pytest.param(
             LOCAL, {"Forwarded": "for=10.0.0.7"}, id="who comes through a proxy that says so the other way"
         ),
+        pytest.param(LOCAL, {"X-Forwarded-Proto": "https"}, id="a proxy that tells of the scheme alone"),
+        pytest.param(LOCAL, {"CF-Connecting-IP": "10.0.0.7"}, id="a proxy with a header of its own"),
     ],
 )
 def test_somebody_else_needs_a_token_on_loopback_too(where, headers):
     answer = Scene(is_loopback=True).client(**where).get("/", headers=headers)
     assert answer.status_code == 303
     assert answer.headers["location"] == "/sign-in?next=%2F"
+
+
+def test_a_plain_proxy_that_adds_no_header_is_somebody_else_by_the_http_that_it_speaks():
+    app = Scene(is_loopback=True).app
+
+    async def as_plain_proxies_do(scope, receive, send):
+        await app({**scope, "http_version": "1.0"}, receive, send)
+
+    client = TestClient(
+        as_plain_proxies_do, base_url=LOCAL["base"], client=(LOCAL["host"], 5), follow_redirects=False
+    )
+    assert client.get("/").status_code == 303
 
 
 def test_on_another_address_the_machine_itself_needs_a_token():
@@ -206,6 +225,51 @@ def test_failures_at_the_door_count_like_those_of_requests():
     for _ in range(MOST_FAILURES):
         assert client.post("/sign-in", content="wrong").status_code == 401
     assert client.post("/sign-in", content=ADMIN).text == "too many failures from this address"
+
+
+@pytest.mark.parametrize(
+    ("address", "other", "is_one"),
+    [
+        pytest.param("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True, id="one network of IPv6"),
+        pytest.param("2001:db8:1:2::1", "2001:db8:1:3::1", False, id="two networks of IPv6"),
+        pytest.param("10.0.0.7", "::ffff:10.0.0.7", True, id="IPv4 within IPv6"),
+        pytest.param("::ffff:10.0.0.7", "::ffff:10.0.0.8", False, id="two of IPv4 within IPv6"),
+        pytest.param("fe80::1%eth0", "fe80::2%eth0", True, id="with a zone"),
+        pytest.param("", "10.0.0.7", False, id="none"),
+    ],
+)
+def test_whoever_has_many_addresses_of_one_network_waits_for_all_of_them(address, other, is_one):
+    failures = Failures(monotonic=lambda: 1.0)
+    for _ in range(MOST_FAILURES):
+        failures.count(address)
+    assert bool(failures.wait_seconds(other)) is is_one
+
+
+def test_who_has_to_wait_fills_neither_the_log_nor_the_store():
+    scene = Scene()
+    client = scene.client(host="10.0.0.7")
+    for _ in range(MOST_FAILURES + 25):
+        client.post("/sign-in", content="wrong")
+        client.get("/api/v1/self", headers={"Authorization": "Bearer wrong"})
+    assert len(scene.noted) == MOST_FAILURES
+
+
+def test_a_token_for_something_else_is_a_failure_too():
+    scene = Scene()
+    for _ in range(MOST_FAILURES):
+        assert scene.client(COLLECTOR, host="10.0.0.7").get("/api/v1/self").status_code == 403
+    assert scene.client(COLLECTOR, host="10.0.0.7").get("/api/v1/self").status_code == 429
+
+
+def test_nobody_ends_the_sessions_of_others_by_beginning_many():
+    scene = Scene()
+    admin, tenant = scene.client(), scene.client(host="10.0.0.8")
+    admin.post("/sign-in", content=ADMIN)
+    for _ in range(1_100):
+        scene.console.gate.sessions.begin(TENANT)
+    assert admin.get("/").text.startswith("root ")
+    tenant.post("/sign-in", content=TENANT)
+    assert tenant.get("/").text.startswith("acme's "), "the oldest of its own end"
 
 
 def test_failures_of_others_do_not_end_a_session_or_lock_out_the_machines_own_person():
@@ -357,6 +421,25 @@ def test_while_the_store_is_away_nobody_is_let_in_and_nothing_of_it_is_told():
     assert answer.status_code == 503
     assert answer.headers["retry-after"]
     assert "secret-host" not in answer.text
+
+
+def test_a_fault_of_the_program_is_answered_under_the_headers_and_nothing_of_it_is_told():
+    answer = Scene().client(ADMIN).get("/broken")
+    assert (answer.status_code, answer.json()["type"]) == (500, "urn:fairclock:problem:failure")
+    assert "secret" not in answer.text
+    assert answer.headers["content-security-policy"] == POLICY
+
+
+def test_an_error_that_is_not_the_questions_tells_no_file():
+    answer = answered(ConfigurationError("/etc/fairclock/prices.yaml", "cannot be read"))
+    assert answer.status_code == 500
+    assert b"prices.yaml" not in answer.body
+
+
+def test_a_name_in_host_is_never_where_a_browser_is_sent():
+    answer = Scene().client(ADMIN).get("/sign-in/", headers={"Host": "evil.example"})
+    assert answer.status_code == 404
+    assert "location" not in answer.headers
 
 
 def test_cookies_travel_by_https_alone_where_there_is_https():

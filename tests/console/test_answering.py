@@ -46,12 +46,12 @@ def test_what_takes_too_long_is_given_up_and_counts_until_it_ends():
             await readings._ask(ANN, lambda _: ends.wait(60))
 
     asyncio.run(ask())
-    assert readings._in_progress["ann"] == 1
+    assert readings._in_progress["admin ann"] == 1
     ends.set()
     until = time.monotonic() + 60
-    while readings._in_progress["ann"] and time.monotonic() < until:
+    while readings._in_progress["admin ann"] and time.monotonic() < until:
         time.sleep(0.01)
-    assert readings._in_progress["ann"] == 0
+    assert readings._in_progress["admin ann"] == 0
     readings.close()
 
 

@@ -16,6 +16,7 @@ from fairclock.console.api.endpoints import ENDPOINTS
 from fairclock.console.api.parameters import checked
 from fairclock.errors import UsageError
 from tests.console.scene import MINE
+from tests.laws import examples
 
 SCHEMA = schemathesis.openapi.from_dict(json.loads(openapi_text()))
 CHECKS = [
@@ -34,7 +35,7 @@ def asked(looking):
 
 @SCHEMA.exclude(path="/api/v1/reports/{contract}/{file}").parametrize()
 @settings(
-    max_examples=8, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
+    max_examples=examples(3, soak=40), deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 def test_whatever_is_asked_is_answered_as_the_document_says(case, asked):

@@ -100,6 +100,8 @@ async def test_language_and_theme_are_remembered_and_leave_the_address() -> None
         pytest.param("/tenants/early", 422, "There is no answer yet", id="no data yet"),
         pytest.param("/cost?range=9y", 422, "That cannot be asked", id="a range that is none"),
         pytest.param("/cost?month=2026-13", 422, "That cannot be asked", id="a month that is none"),
+        pytest.param("/cost?month=0001-01", 422, "That cannot be asked", id="a month of year one"),
+        pytest.param("/cost?month=9998-12", 422, "That cannot be asked", id="a month too far away"),
         pytest.param("/requests/%2e%2e%2fetc", 404, "There is nothing here", id="a way out of the requests"),
         pytest.param("/requests/1-x", 422, "That cannot be asked", id="a key that is none"),
         pytest.param("/requests?name=%00", 422, "That cannot be asked", id="an id that cannot be printed"),
@@ -112,6 +114,50 @@ async def test_a_problem_is_a_page_that_says_what_to_do(path: str, status: int, 
     assert said in read(answer.text).all("main")[0].text
     assert answer.headers["content-security-policy"] == POLICY
     assert ("retry-after" in answer.headers) == (status == 503)
+
+
+@pytest.mark.parametrize(
+    ("token", "times", "status", "said"),
+    [
+        pytest.param("made-up", 1, 401, "You are not signed in", id="a token that is none"),
+        pytest.param("collector-token", 1, 403, "You may not do that", id="a collector's token"),
+        pytest.param("made-up", 11, 429, "Too many tries", id="too many failures"),
+    ],
+)
+async def test_a_browser_that_is_turned_away_is_told_by_a_page(
+    token: str, times: int, status: int, said: str
+) -> None:
+    async with client(headers={"Authorization": f"Bearer {token}"}) as browser:
+        for _ in range(times):
+            answer = await browser.get("/cost")
+    assert answer.status_code == status
+    assert said in read(answer.text).all("main")[0].text
+    assert ("retry-after" in answer.headers) == (status == 429)
+    assert answer.headers["content-security-policy"] == POLICY
+
+
+async def test_who_tries_too_often_to_sign_in_is_told_by_a_page() -> None:
+    async with client(is_loopback=False) as browser:
+        form = {"form_token": await form_token(browser, "/sign-in"), "token": "made up", "next": "/"}
+        for _ in range(11):
+            answer = await browser.post("/sign-in", data=form)
+    assert answer.status_code == 429
+    assert "Too many tries" in read(answer.text).all("main")[0].text
+
+
+async def test_a_fault_of_the_program_is_a_page_and_nothing_of_it_is_told() -> None:
+    readings = HandMade()
+
+    async def broken(_: Any) -> Any:
+        raise RuntimeError("clickhouse://user:secret@host")
+
+    readings.overview = broken  # type: ignore[method-assign]
+    async with client(readings) as browser:
+        answer = await browser.get("/")
+    assert answer.status_code == 500
+    assert "The console failed" in read(answer.text).all("main")[0].text
+    assert "secret" not in answer.text
+    assert answer.headers["content-security-policy"] == POLICY
 
 
 async def test_an_address_with_parameters_that_no_page_knows_is_answered() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -15,7 +15,7 @@ from fairclock.console.readings.models.overview import State
 from fairclock.console.readings.overview import overview
 from fairclock.console.readings.protocol import Wanted
 from fairclock.console.readings.ranged import ranged
-from fairclock.console.readings.ranges import month_of_all
+from fairclock.console.readings.ranges import latest_of, month_of_all
 from fairclock.console.readings.reports import document, report_page
 from fairclock.console.readings.sources import source_page
 from fairclock.console.readings.tenant import tenant_page
@@ -27,7 +27,7 @@ from sla.evaluation import evaluate
 from sla.reports import report_json
 from sla.revisions import with_revision
 from sla.slices import evaluate_slices, in_force
-from tests.console.looking import a_view
+from tests.console.looking import TENANT, a_view
 from tests.console.scene import BOOK, MINE, gateway_line
 
 
@@ -212,15 +212,43 @@ def test_the_cost_book_is_worked_out_aside_and_is_what_the_ledger_shows(two_tena
     assert first.cost_book is None
     assert Lack.NOT_COUNTED_YET in first.lacking
     until = time.monotonic() + 120
-    while (found := cost_page(view, wanted)).cost_book is None:
+    key = (BOOK.book.id, tuple(each.sha256 for each in BOOK.book.versions), wanted.month)
+    while view.memory.cost_books.get(key, view.as_of, lambda: pytest.fail("it is under way")) is None:
         assert time.monotonic() < until
         time.sleep(0.05)
+    found = cost_page(view, wanted)
     settings = view.cost_book
     said = month_costs(two_tenants.store, BOOK, wanted.month, found.cost_book.measured.as_of, settings)
     assert [(each.engine, each.cost) for each in found.cost_book.engines] == [
         (each.engine, f"{rounded(each.amount, 6):f}") for each in said
     ]
     assert Lack.NOT_COUNTED_YET not in found.lacking
+
+
+def test_costs_are_those_of_the_month_in_which_the_range_ends(view, monkeypatch):
+    labels = []
+    monkeypatch.setattr(
+        "fairclock.console.readings.cost._prepared_cost_book",
+        lambda _, label: (None, bool(labels.append(label)) or True),
+    )
+    first = datetime(view.as_of.year - 1, 3, 1, tzinfo=BOOK.book.zone)
+    before = Wanted(name=RangeName.CUSTOM, starts_at=first - timedelta(days=20), ends_at=first)
+    assert cost_page(view, before).charges == (), "no contract had begun"
+    assert {each.month for each in cost_page(view, Wanted(name=RangeName.HOUR)).charges} == {
+        latest_of(view.contracts[0], view.as_of)
+    }
+    assert labels == [f"{view.as_of.year - 1}-02", f"{view.as_of.astimezone(BOOK.book.zone):%Y-%m}"]
+
+
+def test_sums_are_kept_for_every_caller_and_not_for_the_last_one(view, monkeypatch):
+    tenants = replace(view, caller=TENANT)
+    first, mine = overview(view), overview(tenants)
+    assert len(mine.contracts) < len(first.contracts)
+    monkeypatch.setattr(
+        "fairclock.console.readings.month_sums.bucket_sums", lambda *_, **__: pytest.fail("again")
+    )
+    assert overview(view) == first
+    assert overview(tenants) == mine
 
 
 def test_a_broken_promise_is_at_risk_until_a_report_is_issued(two_tenants, view):

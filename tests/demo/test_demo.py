@@ -30,7 +30,7 @@ def fairclock(*words, cwd):
 @pytest.fixture(scope="module")
 def month(tmp_path_factory):
     folder = tmp_path_factory.mktemp("month")
-    done = fairclock("demo", "--requests", str(REQUESTS), "--seed", "3", "--json", cwd=folder)
+    done = fairclock("demo", "--requests", str(REQUESTS), "--seed", "1", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder / "demo-out", json.loads(done.stdout), done.stderr
 
@@ -96,8 +96,9 @@ def test_each_contract_has_its_report_in_four_formats_and_two_languages(month):
 
 def test_what_is_being_done_is_said_beside_the_data_and_how_long_it_took(month):
     _, summary, said = month
-    names = ["simulate", "ingest gateway", "ingest spans", "join and seal", "evaluate"]
-    names += ["rate, close and verify", "write invoices", "write a bundle", "write reports"]
+    names = ["simulate", "ingest gateway", "ingest spans", "join and seal", "enter exclusions"]
+    names += ["rate, close and verify", "grant a credit", "evaluate and issue", "write a bundle"]
+    names += ["write reports and invoices"]
     assert [stage["name"] for stage in summary["stages"]] == names
     assert all(name in said for name in names)
 
@@ -142,6 +143,56 @@ def test_the_month_is_billed_to_the_last_request_and_closed(month):
         assert (statement["simulated"], statement["status"]) == (True, "final")
         assert statement["number"] == each["number"] == f"{each['tenant']}-000001"
         assert sum(Fraction(line["net"]) for line in statement["lines"]) == Fraction(each["net"])
+
+
+def reports_of(out):
+    found = [json.loads(path.read_bytes()) for path in (out / "reports").glob("*.json")]
+    return {report["contract"]["id"]: report for report in found}
+
+
+def test_reports_know_what_was_charged(month):
+    out, summary, _ = month
+    gross = {each["tenant"]: each["gross"] for each in summary["ledger"]["tenants"]}
+    for report in reports_of(out).values():
+        (name,) = report["contract"]["customer"]["tenants"]
+        assert report["amounts"]["gross"] == gross[name]
+        assert report["not_evaluated"] == []
+
+
+def test_a_chinese_and_an_english_customer_accepted_one_exclusion_and_dispute_another(month):
+    out, summary, _ = month
+    reports = reports_of(out)
+    assert summary["exclusions"] == 4
+    for contract in ("yunfan-2026", "acme-2026"):
+        states = {each["clause"]: each["state"] for each in reports[contract]["exclusions"]}
+        assert states == {"exclusions.maintenance": "accepted", "exclusions.force_majeure": "disputed"}
+        (maintenance,) = [each for each in reports[contract]["exclusions"] if each["state"] == "accepted"]
+        assert [each["late"] for each in maintenance["windows"]] == [False]
+
+
+def test_a_credit_that_was_granted_stands_on_the_next_months_statement(month):
+    out, _, _ = month
+    (credit,) = reports_of(out)["lumen-search-2026"]["credits"]
+    assert (credit["objective"], credit["state"]) == ("availability", "granted")
+    statement = json.loads((out / "invoices" / "lumen-search-2026-11-invoice.json").read_bytes())
+    assert (statement["status"], statement["month"]) == ("draft", "2026-11")
+    assert Fraction(statement["totals"]["net"]) == -Fraction(credit["amount"])
+
+
+def test_one_report_is_issued_and_signed_and_its_customer_can_check_it(month):
+    out, summary, _ = month
+    issued, signature = map(Path, summary["issued"])
+    assert issued.read_bytes() == (out / "reports" / "acme-2026-2026-10.json").read_bytes()
+    words = ("reports", "verify", str(issued), "--contract", str(out / "contracts" / "acme.yaml"))
+    assert signature.name.startswith(f"{issued.name}.")
+    assert fairclock(*words, cwd=out).returncode == 0
+    issued_bytes = issued.read_bytes()
+    try:
+        issued.write_bytes(issued_bytes.replace(b'"status": "final"', b'"status": "Final"'))
+        assert issued.read_bytes() != issued_bytes
+        assert fairclock(*words, cwd=out).returncode == 1
+    finally:
+        issued.write_bytes(issued_bytes)
 
 
 def test_one_report_can_be_counted_again_by_the_program_in_its_bundle(month):

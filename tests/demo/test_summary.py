@@ -62,6 +62,8 @@ def summary(*objectives, customer="云帆金融"):
                 }
             ],
         },
+        "exclusions": 4,
+        "issued": ["/somewhere/demo-out/issued/a-R000001.json"],
         "bundle": "/somewhere/demo-out/bundles/a-2026-10-bundle",
         "invoices": ["/somewhere/demo-out/invoices/a-2026-10-invoice.pdf"],
         "stages": [{"name": "simulate", "seconds": 3.5}],

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OCTOBER = datetime(2026, 10, 14, 3, tzinfo=UTC)
+TERM = {"from": "2026-09-01", "to": "2026-10-31", "time_zone": "UTC"}
 ISSUED = ("issued_reports", "report_signatures", "day_seals", "seal_deliveries")
 
 
@@ -42,10 +43,15 @@ def module_store(tmp_path_factory: pytest.TempPathFactory) -> Generator[Faircloc
 @pytest.fixture
 def fairclock(module_store: Fairclock) -> Fairclock:
     """The commands on the module's store, with an October of its own and nothing issued."""
-    for table in (*TABLES, *ISSUED):
-        module_store.store.execute(Query(sql=f"TRUNCATE TABLE {table}"))
-    keep(module_store, OCTOBER, "....x.....")
+    begin_anew(module_store)
     return module_store
+
+
+def begin_anew(fairclock: Fairclock) -> None:
+    """Leave nothing in the store but an October."""
+    for table in (*TABLES, *ISSUED):
+        fairclock.store.execute(Query(sql=f"TRUNCATE TABLE {table}"))
+    keep(fairclock, OCTOBER, "....x.....")
 
 
 @pytest.fixture
@@ -55,7 +61,7 @@ def contract(tmp_path: Path, provider: Party, customer: Party) -> Path:
 
 def signed_contract(folder: Path, provider: Party, customer: Party, **clauses: object) -> Path:
     keys = {"provider_key": provider.text, "customer_key": customer.text}
-    return a_file(folder, **({"signatures": keys} | clauses))
+    return a_file(folder, **({"signatures": keys, "term": TERM} | clauses))
 
 
 def change(path: Path, **clauses: object) -> None:

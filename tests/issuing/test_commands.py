@@ -13,17 +13,42 @@ import pytest
 from fairclock.cli import main
 from fairclock.store import Query
 from sla.issuing.signing import sign
-from tests.issuing.conftest import OCTOBER, change
+from tests.issuing.conftest import OCTOBER, begin_anew, change, signed_contract
 from tests.issuing.keys import NOW, Party
 from tests.revisions.conftest import keep
 
 NUMBER = "acme-2026-R000001"
 
 
+@pytest.fixture(scope="module")
+def issued_once(module_store, tmp_path_factory, provider, customer):
+    """A report that was issued for all tests that leave it alone; returns its bytes."""
+    begin_anew(module_store)
+    contract = signed_contract(tmp_path_factory.mktemp("contract"), provider, customer)
+    return module_store("report", contract, "--month", "2026-10", "--json", "--issue").out.encode()
+
+
 @pytest.fixture
-def issued(fairclock, contract):
-    """A report that was issued; returns its bytes."""
-    return fairclock("report", contract, "--month", "2026-10", "--json", "--issue").out.encode()
+def fairclock(module_store, issued_once):
+    """The commands on the module's store, where one report was issued and nobody has signed it."""
+    module_store.store.execute(Query(sql="TRUNCATE TABLE report_signatures"))
+    return module_store
+
+
+@pytest.fixture
+def issued(issued_once):
+    return issued_once
+
+
+@pytest.fixture
+def and_then_undone(fairclock):
+    """Take away again what a test adds to the one report and its requests."""
+    yield
+    for table, added in (("issued_reports", "sequence > 1"), ("gateway_requests", "received_at >= '2026-10-15'"),
+                         ("evaluations", "revision > 1")):  # fmt: skip
+        fairclock.store.execute(
+            Query(sql=f"ALTER TABLE {table} DELETE WHERE {added} SETTINGS mutations_sync = 2")
+        )
 
 
 @pytest.fixture
@@ -151,7 +176,7 @@ def test_verify_works_where_there_is_no_store_and_makes_none(  # noqa: PLR0917 -
     assert not (tmp_path / "data").exists()
 
 
-def test_a_later_revision_is_told(fairclock, issued, contract, folder, provider, tmp_path):  # noqa: PLR0917 - fixtures and a table's columns
+def test_a_later_revision_is_told(fairclock, and_then_undone, contract, folder, provider, tmp_path):  # noqa: PLR0917 - fixtures and a table's columns
     fairclock("reports", "sign", NUMBER, "--key", provider.key_file(tmp_path), "-o", folder)
     keep(fairclock, OCTOBER + timedelta(days=1), "..", number=100)
     fairclock("report", contract, "--month", "2026-10", "--json", "--issue")

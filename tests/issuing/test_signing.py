@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from datetime import timedelta
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,11 +107,14 @@ def test_no_altered_byte_of_a_signature_changes_what_it_says_unnoticed(file, pla
         ({"certificates": ["no certificate"]}, "holds no certificate"),
         ({"certificates": 7}, "is no signature"),
         ({"signed_at": "2026-11-03T08:00:00"}, "is no signature"),
+        ({"signed_at": "0001-01-01T00:00:00+23:59"}, "is no signature"),
+        ({"size_bytes": float("inf")}, "is no signature"),
     ],
     ids=[
         "another time", "another name of the file", "another key id", "another key", "another hash", "another size",
         "another algorithm", "another schema", "a short signature", "a signature that is no base64", "a short key",
         "a certificate that is none", "certificates that are no list", "an instant without a zone",
+        "an instant before all time", "a size without end",
     ],
 )  # fmt: skip
 def test_a_signature_that_was_altered_is_found(changes, problem):
@@ -198,6 +202,24 @@ def test_what_a_certificate_is_worth(party, chain, trust, now, signer, problem):
 def test_nothing_is_signed_with_a_certificate_that_does_not_hold(chain, problem):
     with pytest.raises(InputError, match=problem):
         signed(certificates=chain)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x0e"),
+        (b"\x17\x0d25", b"\x17\x0dx5"),
+        (b"\x55\x1d\x13\x01\x01\xff\x04\x02\x30", b"\x55\x1d\x13\x01\x01\xff\x04\x02\x31"),
+    ],
+    ids=["a version that there is none of", "an instant that is none", "an extension that cannot be read"],
+)
+def test_a_certificate_that_cannot_be_read_is_a_finding(before, after):
+    written = PROVIDER.certificate(ROOT).public_bytes(serialization.Encoding.DER)
+    assert written.count(before) >= 1
+    other = b64encode(written.replace(before, after, 1)).decode()
+    pem = f"-----BEGIN CERTIFICATE-----\n{other}\n-----END CERTIFICATE-----\n"
+    found = checked(altered(SIGNED, certificates=[pem]))
+    assert any("holds no certificate" in each for each in said(found)), said(found)
 
 
 def test_a_certificate_that_was_put_in_place_of_another_is_found():

@@ -54,8 +54,8 @@ def test_each_credit_has_its_tier_basis_state_and_dates() -> None:
     found = text("zh", **MONEY, credits=[CREDIT])
     for said in (
         "cr-1a2b3c4d",
-        "below 99.9%: 10%",
-        "12,345.6",
+        "低于 99.9%：10%",
+        "12,345.60",
         "1,234.56",
         "可申领",
         "2026年11月6日至2026年12月31日",
@@ -80,6 +80,14 @@ def test_a_credit_that_was_computed_anew_shows_both_figures_and_a_further_one_na
     found = text("zh", **MONEY, credits=[granted, further])
     assert "80；申领时为 100（不含税）；按最新结论为 60（不含税）" in found
     assert "cr-1a2b3c4d 之差额" in found
+
+
+def test_a_basis_that_is_no_decimal_is_rounded_as_the_currency_is() -> None:
+    basis = CREDIT["basis"] | {"amount": "380773236543589/4894520000000"}
+    found = text(**MONEY, credits=[CREDIT | {"basis": basis, "tier": "violated: 5% + below 99%: 25%"}])
+    assert "77.80" in found
+    assert "/4894520000000" not in found
+    assert "violated: 5% + below 99%: 25%" in found
 
 
 def test_a_month_that_gives_nothing_back_is_evaluated_and_one_that_nobody_rated_is_not() -> None:

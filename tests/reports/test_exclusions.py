@@ -31,13 +31,15 @@ def pages():
             "en",
             (
                 "3 accepted or automatic, 1 disputed, 1 without an answer; 1,215 requests left out. Without exclusions"
-                " another verdict would hold for availability. Listed under “Exclusions and degradations”."
+                " another verdict would hold for availability. Were one of those not agreed on accepted, another verdict"
+                " would hold for p99-peak. Listed under “Exclusions and degradations”."
             ),
         ),
         (
             "zh",
             (
                 "已确认或自动 3 项、有争议 1 项、未答复 1 项；剔除请求 1,215 个。不适用除外时结论不同的指标：availability。"
+                "尚未达成一致者若获确认，结论不同的指标：p99-peak。"
                 "详见“除外与降级”。"
             ),
         ),

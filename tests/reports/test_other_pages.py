@@ -160,6 +160,15 @@ def test_the_evidence_names_hash_rows_seals_version_fonts_and_how_to_verify() ->
     )
 
 
+def test_the_bytes_of_an_issued_report_are_verified_and_its_figures_counted_again_as_a_draft() -> None:
+    command = "fairclock reports verify report.json --contract CONTRACT.yaml"
+    issued = page(factories.report(status="final")).text
+    assert command in issued
+    assert "another SHA-256" in issued
+    assert "Its SHA-256 must equal the one above" not in issued
+    assert command not in page(factories.report()).text
+
+
 def test_what_this_version_does_not_evaluate_is_listed_until_it_is_there() -> None:
     listed = "error budgets exclusions (accepted, disputed, effect) degradations and quality levels incidents"
     assert listed in page().text

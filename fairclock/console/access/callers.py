@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 LOCAL = "local"
 _SEES_ALL = frozenset({Scope.ADMIN, Scope.OPERATOR})
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+_FORWARDED = frozenset({"forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip"})
+_FORWARDED_AS = ("x-forwarded-", "x-original-", "x-envoy-")
+_BEFORE_PROXIES_SAID = frozenset({"0.9", "1.0"})
+"""Versions of HTTP that no browser speaks and plain proxies do, which may add no header at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +71,9 @@ def local_caller(request: Request, *, is_loopback: bool) -> Caller | None:
         return None
     if host_of(request.headers.get("host", "")) not in _LOCAL_NAMES:
         return None
-    if any(name in request.headers for name in _FORWARDED):
+    if request.scope.get("http_version") in _BEFORE_PROXIES_SAID:
+        return None
+    if any(name in _FORWARDED or name.startswith(_FORWARDED_AS) for name in request.headers):
         return None
     return Caller(name=LOCAL, scope=Scope.ADMIN)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 
-from fairclock.console.access.gate import address_of
+from fairclock.console.access.gate import Refusal, address_of
 from fairclock.console.access.sessions import FORM_COOKIE, SESSION_COOKIE, SESSION_SECONDS
 from fairclock.store.audit import AuditEntry
 
@@ -24,16 +24,20 @@ MOST_CHARACTERS = 200
 
 
 async def sign_in(console: Console, request: Request, text: str) -> Entry:
-    """Return whose token `text` is, or why nobody is let in; noted in the audit log either way."""
+    """Return whose token `text` is, or why nobody is let in; noted in the audit log either way.
+
+    Who has to wait is not noted again: an address would fill the log, and the store, as fast as it asks.
+    """
     address = address_of(request)
     entry = await run_in_threadpool(console.gate.admit, text.strip()[:MOST_CHARACTERS], address)
-    await note(
-        console,
-        request,
-        entry.caller,
-        action="sign in",
-        outcome="let in" if entry.caller else str(entry.refusal),
-    )
+    if entry.refusal is not Refusal.TOO_MANY:
+        await note(
+            console,
+            request,
+            entry.caller,
+            action="sign in",
+            outcome="let in" if entry.caller else str(entry.refusal),
+        )
     return entry
 
 

@@ -75,7 +75,7 @@ class Gate:
         return Entry(refusal=Refusal.NO_TOKEN) if local is None else Entry(caller=local)
 
     def admit(self, text: str, address: str) -> Entry:
-        """Return whose token `text` is; one that is none counts as a failure of `address`."""
+        """Return whose token `text` is; one that opens nothing counts as a failure of `address`."""
         wait = self.failures.wait_seconds(address)
         if wait:
             return Entry(refusal=Refusal.TOO_MANY, wait_seconds=wait)
@@ -84,7 +84,10 @@ class Gate:
             self.failures.count(address)
             return Entry(refusal=Refusal.UNKNOWN)
         caller = caller_of(token)
-        return Entry(refusal=Refusal.OTHER_SCOPE) if caller is None else Entry(caller=caller, by_header=True)
+        if caller is None:
+            self.failures.count(address)
+            return Entry(refusal=Refusal.OTHER_SCOPE)
+        return Entry(caller=caller, by_header=True)
 
     def form_token(self, request: Request) -> str:
         """Return what a form that answers `request` must carry."""

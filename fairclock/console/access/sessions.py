@@ -17,6 +17,8 @@ SESSION_COOKIE = "fairclock_session"
 FORM_COOKIE = "fairclock_form"
 SESSION_SECONDS = 12 * 3600
 _MOST_SESSIONS = 1_000
+_MOST_OF_A_TOKEN = 20
+"""Sessions; the holder of one token ends only its own by beginning others."""
 _NAME_BYTES = 32
 
 
@@ -38,6 +40,9 @@ class Sessions:
         """Return the name of a new session of whoever holds `token`."""
         name = new_name()
         with self._guard:
+            mine = [each for each, session in self._open.items() if session.token == token]
+            for each in mine[: max(0, len(mine) + 1 - _MOST_OF_A_TOKEN)]:
+                del self._open[each]
             self._open[name] = _Session(token=token, ends_at=self._monotonic() + SESSION_SECONDS)
             while len(self._open) > _MOST_SESSIONS:
                 self._open.popitem(last=False)

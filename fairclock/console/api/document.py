@@ -24,6 +24,7 @@ _REFUSALS = {
     "404": "There is nothing of that name for whoever asks.",
     "422": "The question is not well put, or has no answer.",
     "429": "Too many failures from this address.",
+    "500": "A fault of the program; its log says more.",
     "503": "The store is away, or the answer takes too long; Retry-After says when to come again.",
 }
 _FORMATS = {
@@ -98,7 +99,7 @@ def _operation(endpoint: Endpoint, places: Any) -> dict[str, Any]:
                 },
                 "content": {"application/json": {"schema": places[endpoint.answers, "serialization"]}},
             },
-            **_refusals("401", "403", "404", "422", "429", "503"),
+            **_refusals("401", "403", "404", "422", "429", "500", "503"),
         },
     }
     if endpoint.method == "GET":
@@ -157,7 +158,7 @@ def _report() -> dict[str, Any]:
                     for form, media in _FORMATS.items()
                 },
             },
-            **_refusals("401", "403", "404", "422", "429", "503"),
+            **_refusals("401", "403", "404", "422", "429", "500", "503"),
         },
     }
 

@@ -93,6 +93,6 @@ def problem_html(view: View, *, status: int, kind: str, detail: str = "") -> str
             "title": words.text(f"problem.{kind}.title"),
             "text": words.text(f"problem.{kind}.text"),
             "detail": detail,
-            "may_retry": kind in {"busy", "store", "failure"},
+            "may_retry": kind in {"busy", "store", "failure", "too_many"},
         },
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
@@ -36,8 +37,11 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
 )
 _SAID = frozenset({"not_allowed", "busy", "not_evaluable", "wrong"})
 """Of which the error's own sentence is shown; a missing page has none, and a store's is for its log."""
-_NOT_FOUND, _FORBIDDEN, _FAILURE, _AWAY = 404, 403, 500, 503
+_OF_STATUS = {401: "unknown", 403: "not_allowed", 404: "not_found", 429: "too_many"}
+_FAILURE, _AWAY = 500, 503
 _RETRY_AFTER = {"Retry-After": "5"}
+_KEPT_HEADERS = frozenset({"retry-after", "www-authenticate", "allow"})
+_LOG = logging.getLogger(__name__)
 
 
 async def problem_page(console: Console, request: Request, error: Exception) -> Response:
@@ -45,7 +49,14 @@ async def problem_page(console: Console, request: Request, error: Exception) -> 
     status, kind = _kind(error)
     detail = str(error) if isinstance(error, FairclockError) and kind in _SAID else ""
     html = problem_html(view_of(console, request), status=status, kind=kind, detail=detail)
-    response = HTMLResponse(html, status, _RETRY_AFTER if status == _AWAY else None)
+    if isinstance(error, FairclockError) and status == _FAILURE:
+        _LOG.error("the console cannot answer: %s", error)
+    headers = dict(_RETRY_AFTER if status == _AWAY else {})
+    if isinstance(error, HTTPException):
+        headers |= {
+            name: text for name, text in (error.headers or {}).items() if name.lower() in _KEPT_HEADERS
+        }
+    response = HTMLResponse(html, status, headers)
     return keep_choices(request, response, is_secure=console.is_secure)
 
 
@@ -54,9 +65,5 @@ def _kind(error: Exception) -> tuple[int, str]:
         if isinstance(error, raised):
             return status, kind
     if isinstance(error, HTTPException):
-        if error.status_code == _NOT_FOUND:
-            return _NOT_FOUND, "not_found"
-        if error.status_code == _FORBIDDEN:
-            return _FORBIDDEN, "not_allowed"
-        return error.status_code, "wrong"
+        return error.status_code, _OF_STATUS.get(error.status_code, "wrong")
     return _FAILURE, "failure"

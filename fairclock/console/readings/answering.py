@@ -172,13 +172,14 @@ class AnsweredReadings:
         late = TooBusy(
             "console", f"there was no answer within {limit:g} s", remedy="ask for a shorter range, or later"
         )
-        while not self._takes(caller.name):
+        name = _counted_as(caller)
+        while not self._takes(name):
             if time.monotonic() >= until:
                 raise late
             await asyncio.sleep(_LOOK_SECONDS)
         future = self._threads.submit(self._answer, caller, work)
         # a question that is given up goes on until the engine has answered, and counts until then
-        future.add_done_callback(lambda _: self._left(caller.name))
+        future.add_done_callback(lambda _: self._left(name))
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), until - time.monotonic())
         except TimeoutError as error:
@@ -213,3 +214,8 @@ class AnsweredReadings:
             self._in_progress[name] -= 1
             if not self._in_progress[name]:
                 del self._in_progress[name]
+
+
+def _counted_as(caller: Caller) -> str:
+    """Return under what a caller's questions are counted: all tokens of a tenant are one caller."""
+    return f"{caller.scope} {caller.name if caller.tenant is None else caller.tenant}"

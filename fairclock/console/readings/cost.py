@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
 from billing.bookkeeping.cost_books import engine_costs
@@ -28,6 +28,7 @@ from sla.evaluation.cost_section import amounts_section, cost_section
 from sla.evaluation.credits_section import credits_section
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from fractions import Fraction
 
     from billing.bookkeeping.cost_books import EngineCost
@@ -36,15 +37,20 @@ if TYPE_CHECKING:
 
 _PICOSECONDS = 10**12
 _PLACES = 6
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def cost_page(view: View, wanted: Wanted) -> CostPage:
     """Return what each contract is charged for the month in which the range ends, and what machines cost."""
     shown = resolved(wanted, view.as_of)
-    last = min(shown.ends_at, view.as_of)
-    label = shown.month or f"{last.astimezone(UTC):%Y-%m}"
+    # a range ends before its last instant, and so does the month that it ends in
+    last = max(shown.starts_at, min(shown.ends_at, view.as_of) - _MICROSECOND)
+    zone = UTC if view.prices is None else view.prices.zone
+    label = shown.month or f"{last.astimezone(zone):%Y-%m}"
     charges = [
-        found for versions in view.visible() if (found := _charges(view, versions, shown.month)) is not None
+        found
+        for versions in view.visible()
+        if (found := _charges(view, versions, shown.month, last=last)) is not None
     ]
     lacking: list[Lack] = []
     if not any(each.net is not None for each in charges):
@@ -61,9 +67,9 @@ def cost_page(view: View, wanted: Wanted) -> CostPage:
     )
 
 
-def _charges(view: View, versions: Versions, month: str | None) -> ContractCharges | None:
-    """Return a contract's month, its latest where none is named; None where it has no such month."""
-    label = month or latest_of(versions, view.as_of)
+def _charges(view: View, versions: Versions, month: str | None, *, last: datetime) -> ContractCharges | None:
+    """Return a contract's month, that of `last` where none is named; None where it has no such month."""
+    label = month or latest_of(versions, last + _MICROSECOND)
     if label is None:
         return None
     try:

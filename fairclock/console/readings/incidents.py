@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fairclock.console.readings.models.base import Anchor, Basis
+from fairclock.console.readings.models.base import Anchor, Basis, Lack
 from fairclock.console.readings.models.incidents import IncidentFigures, IncidentPage
 from fairclock.console.readings.ranges import interval_of, resolved
 from fairclock.store.incidents import incidents_as_of
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from fairclock.store.incidents import IncidentEntry
 
 _MICROSECONDS = 1_000_000
+_OF_EVERYBODY = frozenset({"burst", "long_prompts", "retry_storm", "idle_waiting"})
+"""Findings whose numbers count all tenants' requests: less its own, a tenant would have its neighbours'."""
+_MACHINES = ("engine", "gpu")
+_UNNAMED = "–"
 
 
 def incident_page(view: View, wanted: Wanted, *, contract: str | None = None) -> IncidentPage:
@@ -29,7 +33,8 @@ def incident_page(view: View, wanted: Wanted, *, contract: str | None = None) ->
         for each in incidents_as_of(view.store, versions[0].id, view.as_of, touching=interval_of(shown))
     ]
     found.sort(key=lambda each: (each.starts_at, each.id), reverse=True)
-    return IncidentPage(range=shown, as_of=view.as_of, incidents=tuple(found))
+    lacking = () if view.caller.sees_all else (Lack.NOT_FOR_TENANTS,)
+    return IncidentPage(range=shown, as_of=view.as_of, lacking=lacking, incidents=tuple(found))
 
 
 def _figures(view: View, versions: Versions, entry: IncidentEntry) -> IncidentFigures:
@@ -49,7 +54,7 @@ def _figures(view: View, versions: Versions, entry: IncidentEntry) -> IncidentFi
         unanswered=entry.unanswered,
         worst_minute_bad=entry.worst_bad,
         worst_minute_requests=entry.worst_of,
-        evidence=tuple(json.loads(entry.evidence) or ()),
+        evidence=_evidence(view, entry),
         measured=view.measured(Anchor.INCIDENTS, Basis.NOTES),
     )
 
@@ -60,3 +65,21 @@ def _clock(versions: Versions, objective: str) -> str | None:
             if each.name == objective and isinstance(each, LatencyObjective):
                 return str(each.latency.clock)
     return None
+
+
+def _evidence(view: View, entry: IncidentEntry) -> tuple[dict[str, Any], ...]:
+    """Return the findings, as far as they are the caller's: of everybody's requests and names of machines operators alone."""
+    found: list[dict[str, Any]] = json.loads(entry.evidence) or []
+    if view.caller.sees_all:
+        return tuple(found)
+    return tuple(
+        {
+            **each,
+            "numbers": {
+                **each["numbers"],
+                **{name: _UNNAMED for name in _MACHINES if name in each["numbers"]},
+            },
+        }
+        for each in found
+        if each["kind"] not in _OF_EVERYBODY
+    )

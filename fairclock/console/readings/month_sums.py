@@ -7,6 +7,7 @@ adding up the whole month would give.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from threading import Lock
@@ -29,6 +30,8 @@ _DAY = timedelta(days=1)
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(microseconds=MINUTE_US)
 _DAY_US = 86_400_000_000
+_MOST = 512
+"""Of months, each of those contracts that one caller may see, that are remembered; the latest asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +69,7 @@ class MonthSums:
 
     def __init__(self) -> None:
         self._guard = Lock()
-        self._kept: dict[tuple[Interval, tuple[SliceKey, ...]], _Kept] = {}
+        self._kept: OrderedDict[tuple[Interval, tuple[SliceKey, ...]], _Kept] = OrderedDict()
 
     def read(
         self,
@@ -81,8 +84,9 @@ class MonthSums:
             groups.setdefault(month, []).append(key)
         with self._guard:
             wanted = {(month, tuple(sorted(keys))) for month, keys in groups.items()}
-            self._kept = {key: each for key, each in self._kept.items() if key in wanted}
             kept = {key: self._brought_up(store, *key, as_of) for key in wanted}
+            while len(self._kept) > _MOST:
+                self._kept.popitem(last=False)
         end = _minute_after(as_of)
         cuts = {key: each.cut for group, each in kept.items() for key in group[1]}
         # read once: what the table keeps together is much longer than what is asked for
@@ -120,6 +124,7 @@ class MonthSums:
         kept = self._kept.get((month, keys))
         if kept is None or kept.as_of > as_of:
             kept = self._kept[month, keys] = _Kept(as_of=as_of, cut=month.start)
+        self._kept.move_to_end((month, keys))
         self._bring_up(store, month, keys, kept, as_of)
         return replace(kept)
 

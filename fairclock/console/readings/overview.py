@@ -33,23 +33,45 @@ if TYPE_CHECKING:
 
     from fairclock.console.readings.burning import Recent
     from fairclock.console.readings.models.figures import AlertFigures
-    from fairclock.console.readings.month_sums import MonthSum
+    from fairclock.console.readings.month_sums import Counted, MonthSum
     from fairclock.console.readings.view import Versions, View
     from fairclock.store.slices import SliceKey
     from sla.contracts import Contract
 
+_WORST_VERDICT = ("violated", "not_measured", "insufficient_data", "met")
 _WORST_FIRST = {each: place for place, each in enumerate(State)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A version's part of a month."""
+
+    contract: Contract
+    part: Interval
+
+    @property
+    def key(self) -> SliceKey:
+        return key_of(self.contract)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Month:
-    """A contract in its latest month: the version that is in force at its end, and its part of the month."""
+    """A contract in its latest month: the version that is in force at its end, and its part of the month.
+
+    earlier: the versions that were in force before it in that month, with their parts.
+    """
 
     versions: Versions
     contract: Contract
     label: str
     whole: Interval
     part: Interval
+    earlier: tuple[_Part, ...] = ()
+
+    @property
+    def parts(self) -> tuple[_Part, ...]:
+        """Return the parts of every version that was in force in the month."""
+        return (*self.earlier, _Part(contract=self.contract, part=self.part))
 
     @property
     def key(self) -> SliceKey:
@@ -62,7 +84,10 @@ def overview(view: View) -> Overview:
     months = {versions[0].id: _month(versions, view.as_of) for versions in visible}
     begun = [each for each in months.values() if each is not None]
     counted = view.memory.month_sums.read(
-        view.store, {each.key: each.part for each in begun}, view.as_of, WINDOWS
+        view.store,
+        {one.key: one.part for each in begun for one in each.parts},
+        view.as_of,
+        WINDOWS,
     )
     alerts = firing_alerts(view)
     ongoing = Counter(contract for contract, _ in open_incidents(view.store, at=view.as_of, as_of=view.as_of))
@@ -81,7 +106,7 @@ def overview(view: View) -> Overview:
         verdicts = {} if kept is None else _verdicts(kept.figures)
         cards.append(
             _card(
-                view, month, counted.months.get(month.key), counted.recent.get(month.key),
+                view, month, counted,
                 alerts=mine, ongoing=ongoing[month.contract.id], verdicts=verdicts,
                 evaluated=None if kept is None else kept.as_of,
                 is_issued=(month.contract.id, month.label) in issued,
@@ -102,24 +127,28 @@ def _month(versions: Versions, as_of: datetime) -> _Month | None:
     if label is None:
         return None
     whole = month_of_all(versions, label)
-    for each in reversed(versions_of(versions)):
+    parts = []
+    for each in versions_of(versions):
         start, end = max(whole.start, each.in_force.start), min(whole.end, each.in_force.end)
         if start < end and start < as_of:
-            return _Month(
-                versions=versions,
-                contract=each.contract,
-                label=label,
-                whole=whole,
-                part=Interval(start=start, end=end),
-            )
-    return None
+            parts.append(_Part(contract=each.contract, part=Interval(start=start, end=end)))
+    if not parts:
+        return None
+    *earlier, last = parts
+    return _Month(
+        versions=versions,
+        contract=last.contract,
+        label=label,
+        whole=whole,
+        part=last.part,
+        earlier=tuple(earlier),
+    )
 
 
 def _card(
     view: View,
     month: _Month,
-    found: MonthSum | None,
-    recent: tuple[Recent, ...] | None,
+    counted: Counted,
     *,
     alerts: list[AlertFigures],
     ongoing: int,
@@ -127,12 +156,18 @@ def _card(
     evaluated: datetime | None,
     is_issued: bool,
 ) -> ContractCard:
-    contract = month.contract
-    elapsed_us = max(0, int((min(view.as_of, month.part.end) - month.part.start).total_seconds() * 1_000_000))
-    standings = tuple(
-        _standing(view, contract, place, found, recent=recent, elapsed_us=elapsed_us, kept=verdicts)
-        for place in range(len(contract.objectives))
+    contract, found = month.contract, counted.months.get(month.key)
+    *_, latest = month.parts
+    standings = _standings(view, latest, counted, verdicts)
+    # what an earlier version promised for its part of the month is owed, too
+    before = tuple(
+        standing for part in month.earlier for standing in _standings(view, part, counted, verdicts)
     )
+    parts = month.parts
+    sums = [counted.months.get(each.key) for each in parts]
+    known = [each for each in sums if each is not None]
+    elapsed_us = sum(_elapsed_us(view, each) for each in parts)
+    queue_of_us = sum(each.queue_of_us for each in known)
     rates = [burn.rate for each in standings for burn in each.burns if burn.rate is not None]
     return ContractCard(
         contract=contract.id,
@@ -143,16 +178,16 @@ def _card(
         month=month.label,
         month_starts_at=month.whole.start,
         month_ends_at=month.whole.end,
-        state=_state(standings, alerts, is_issued=is_issued),
+        state=_state((*standings, *before), alerts, is_issued=is_issued),
         standings=standings,
         worst_burn=max(rates, default=None),
-        requests=None if found is None else found.requests,
-        queue_share_ratio=found.queue_us / found.queue_of_us if found and found.queue_of_us else None,
+        requests=None if found is None or len(known) < len(parts) else sum(each.requests for each in known),
+        queue_share_ratio=sum(each.queue_us for each in known) / queue_of_us if queue_of_us else None,
         coverage=None
-        if found is None or not elapsed_us
+        if not known or not elapsed_us
         else CoverageFigures(
-            gateway_ratio=min(1.0, found.gateway_us / elapsed_us),
-            engine_ratio=min(1.0, found.engine_us / elapsed_us),
+            gateway_ratio=min(1.0, sum(each.gateway_us for each in known) / elapsed_us),
+            engine_ratio=min(1.0, sum(each.engine_us for each in known) / elapsed_us),
             joined_ratio=None,
             measured=view.measured(Anchor.COVERAGE, Basis.SLICES),
         ),
@@ -162,6 +197,23 @@ def _card(
         evaluated_as_of=evaluated,
         measured=view.measured(Anchor.BUDGETS, Basis.SLICES),
     )
+
+
+def _elapsed_us(view: View, month: _Part) -> int:
+    passed = Interval(start=month.part.start, end=max(month.part.start, min(view.as_of, month.part.end)))
+    return passed.length_us
+
+
+def _standings(
+    view: View, month: _Part, counted: Counted, verdicts: dict[str, str]
+) -> tuple[StandingFigures, ...]:
+    return tuple(
+        _standing(
+            view, month.contract, place, counted.months.get(month.key), recent=counted.recent.get(month.key),
+            elapsed_us=_elapsed_us(view, month), kept=verdicts,
+        )
+        for place in range(len(month.contract.objectives))
+    )  # fmt: skip
 
 
 def _standing(
@@ -206,7 +258,7 @@ def _standing(
         objective=objective.name,
         kind=objective.kind,
         part=None,
-        verdict=kept.get(objective.name) or str(judged.verdict),  # type: ignore[arg-type]
+        verdict=min(kept.get(objective.name, "met"), str(judged.verdict), key=_WORST_VERDICT.index),  # type: ignore[arg-type]
         n=n,
         over=over,
         allowed=allowed,
@@ -219,11 +271,10 @@ def _standing(
 
 def _verdicts(figures: str) -> dict[str, str]:
     """Return the kept verdict of each objective: the worst of its parts."""
-    order = ("violated", "not_measured", "insufficient_data", "met")
     found: dict[str, str] = {}
     for each in read_figures(figures)["objectives"]:
         name, verdict = each["name"], each["verdict"]
-        found[name] = min(found.get(name, verdict), verdict, key=order.index)
+        found[name] = min(found.get(name, verdict), verdict, key=_WORST_VERDICT.index)
     return found
 
 

@@ -46,8 +46,15 @@ def wanted_of(query: Mapping[str, str], *, otherwise: RangeName = RangeName.DAY)
             )
         return Wanted(name=RangeName.CUSTOM, starts_at=starts_at, ends_at=ends_at)
     if month:
-        if not MONTH.fullmatch(month) or month.startswith(("0000", "9999")):
+        if not MONTH.fullmatch(month):
             raise UsageError("month", "is no month", found=month, remedy="write the year and month: 2026-10")
+        if not _FIRST.year <= int(month[:4]) < _LAST.year:
+            raise UsageError(
+                "month",
+                "lies too far away",
+                found=month,
+                remedy=f"name one from {_FIRST.year} to {_LAST.year - 1}",
+            )
         if name not in {None, "", "month"}:
             raise UsageError("range", "is not a month", found=name, remedy="leave it out, or write month")
         return Wanted(name=RangeName.MONTH, month=month)
@@ -121,13 +128,15 @@ def months_of(versions: Sequence[Contract], as_of: datetime) -> list[str]:
     """Return the months of a contract that had begun by `as_of`, the latest first."""
     latest = latest_of(versions, as_of)
     found: list[str] = []
-    while latest is not None:
+    begins = min((each.in_force.start for each in versions_of(versions)), default=as_of)
+    while latest is not None and versions[0].whole_month(latest).end > begins:
         try:
             period = month_of_all(versions, latest)
-        except NotEvaluable:
-            break
-        if period.start < as_of:
-            found.append(latest)
+        except NotEvaluable:  # between two versions' terms
+            pass
+        else:
+            if period.start < as_of:
+                found.append(latest)
         latest = _before(latest)
     return found
 
