@@ -16,7 +16,7 @@ durations are whole microseconds, counts are integers, shares and amounts exact 
 where the report prints one, at the very end.
 """
 
-# ruff: noqa: B905, C901, EXE001, FURB162, PLR0911, PLR0917, PLR2004, RUF007, T201, TC003, UP007, UP017
+# ruff: noqa: B905, C901, EXE001, FURB162, PLR0911, PLR2004, RUF007, T201, TC003, UP007, UP017
 # It has to run on Python 3.9 (B905, FURB162, RUF007, UP007, UP017) and to be read alone (TC003). It is no file of a system's
 # (EXE001). 100 is per cent here, wherever it stands (PLR2004). It prints, that is its work (T201).
 
@@ -2321,18 +2321,29 @@ class Charged:
     """What the ledger says of a contract's tenants and a span of time."""
 
     def __init__(
-        self, money: Money, entries: list[Tree], deducted: dict[str, Fraction], taxes: dict[str, Fraction]
+        self, money: Money, entries: list[Tree], deducted: list[Tree], taxes: dict[str, Fraction]
     ) -> None:
-        """Take the entries in the contract's currency."""
+        """Take the entries in the contract's currency; `deducted` are the credits that went off the month's statement."""
         self.money, self.entries, self.deducted, self.taxes = money, entries, deducted, taxes
 
     def tax(self, entry: Tree) -> Fraction:
-        """Return the rate of an entry's tax."""
-        return self.taxes.get(entry["price_version"].rpartition(",")[2], ZERO)
+        """Return the rate of an entry's tax: of its price version, of several the first."""
+        return self.taxes.get(entry["price_version"].partition(",")[0], ZERO)
 
     def amount(self, entry: Tree) -> Fraction:
         """Return what is owed by an entry."""
         return sum((Fraction(each["amount"]) for item in entry["items"] for each in item["charges"]), ZERO)
+
+    def fees(self) -> dict[tuple[str, str, str, Fraction], Fraction]:
+        """Return what is owed before tax by tenant, model, inference mode and rate of tax."""
+        found: dict[tuple[str, str, str, Fraction], Fraction] = defaultdict(lambda: ZERO)
+        for entry in self.entries:
+            rate = self.tax(entry)
+            for item in entry["items"]:
+                usage = item["usage"] or {}
+                key = (entry["tenant"], usage.get("model", ""), usage.get("inference_mode", ""), rate)
+                found[key] += sum((Fraction(each["amount"]) for each in item["charges"]), ZERO)
+        return dict(found)
 
     def table(self, *by: str) -> list[tuple[tuple[str, ...], Sums]]:
         """Return the sums of the entries by what is asked, sorted by it."""
@@ -2361,13 +2372,9 @@ def charged_in(
         return None
     money = Money(prices[used[0]["price_version"].rpartition(",")[2]])
     taxes = {sha256: percent(each["version"]["tax"]["rate"]) for sha256, each in prices.items()}
-    charged = Charged(money, [each for each in rated if each["currency"] == money.code], {}, taxes)
-    for each in bodies:
-        if each["kind"] == "credit" and each["period"] == label and each["currency"] == money.code:
-            charged.deducted[each["tenant"]] = charged.deducted.get(each["tenant"], ZERO) - charged.amount(
-                each
-            )
-    return charged
+    own = [each for each in bodies if each["currency"] == money.code]
+    deducted = [each for each in own if each["kind"] == "credit" and each["period"] == label]
+    return Charged(money, [each for each in rated if each["currency"] == money.code], deducted, taxes)
 
 
 def fixed(value: Fraction | None, places: int = 6) -> str | None:
@@ -2534,67 +2541,87 @@ def is_meant(version: Version, where: Tree, classes: set[str], key: tuple[str, .
 # ---------------------------------------------------------------- 13. credits
 
 
-class Due:
-    """One credit before it is rounded; `shares` are the tenants' parts of it."""
-
-    def __init__(self, objective: str, part: str, tier: str, rate: Fraction, basis: Basis) -> None:
-        """Take a share of a basis."""
-        self.objective, self.part, self.tier, self.basis = objective, part, tier, basis
-        self.exact = basis.amount * rate
-        positive = sum((each for each in basis.by_tenant.values() if each > 0), ZERO)
-        self.shares = {
-            tenant: self.exact * each / positive for tenant, each in basis.by_tenant.items() if each > 0
-        }
-        self.left_out: list[str] = []
-
-    def scale(self, factor: Fraction) -> None:
-        """Make it larger or smaller."""
-        self.exact *= factor
-        self.shares = {tenant: share * factor for tenant, share in self.shares.items()}
-
-
 class Basis:
-    """What a credit is a share of, by tenant."""
+    """What a credit is a share of, by tenant and rate of tax: what was paid with tax, or the fees before it."""
 
     def __init__(
         self,
-        by_tenant: dict[str, Fraction],
+        parts: dict[tuple[str, Fraction], Fraction],
         fees_of: Sequence[str],
         net_of: Sequence[str],
         model: str | None,
     ) -> None:
         """Take it."""
-        self.by_tenant, self.fees_of, self.net_of, self.model = by_tenant, list(fees_of), list(net_of), model
-        self.amount = max(ZERO, sum(by_tenant.values(), ZERO))
+        self.parts, self.fees_of, self.net_of, self.model = parts, list(fees_of), list(net_of), model
+        self.amount = max(ZERO, sum(parts.values(), ZERO))
+
+    def dealt(self, amount: Fraction) -> dict[tuple[str, Fraction], Fraction]:
+        """Return whose an amount is; a tenant whose part is below nothing takes nothing from the others."""
+        by_tenant: dict[str, Fraction] = defaultdict(lambda: ZERO)
+        for (tenant, _), part in self.parts.items():
+            by_tenant[tenant] += part
+        takers = {key: part for key, part in self.parts.items() if by_tenant[key[0]] > 0}
+        among = sum(takers.values(), ZERO)
+        return {key: amount * part / among for key, part in takers.items()}
+
+
+class Due:
+    """One credit before it is rounded; `parts` of it are the tenants', by rate of tax."""
+
+    def __init__(self, objective: str, part: str, tier: str, rate: Fraction, basis: Basis) -> None:
+        """Take a share of a basis."""
+        self.objective, self.part, self.tier, self.basis = objective, part, tier, basis
+        self.exact = basis.amount * rate
+        self.parts = basis.dealt(self.exact)
+        self.left_out: list[str] = []
+
+    def scale(self, factor: Fraction) -> None:
+        """Make it larger or smaller."""
+        self.exact *= factor
+        self.parts = {key: part * factor for key, part in self.parts.items()}
+
+
+Paid = dict[tuple[str, Fraction], tuple[Fraction, Fraction]]
+"""What is paid to a tenant at a rate of tax: the net and the tax on it."""
+
+
+def with_tax(version: Version) -> bool:
+    """Tell whether a credit is a share of what was paid, with tax."""
+    return "tax" not in (version.clauses["credits"].get("base") or {}).get("net_of", ())
 
 
 def basis_of(version: Version, charged: Charged, model: str | None, modes: set[str] | None = None) -> Basis:
-    """Return the fees that a credit for a model (None: the contract's) is a share of."""
+    """Return the fees that a credit for a model (None: the contract's) is a share of.
+
+    Where tax is not taken off, it is what a statement of these fees would come to: the net rounded once for a tenant, and the tax
+    of each rate of the rounded net.
+    """
     clause = version.clauses["credits"].get("base") or {}
     fees_of, net_of = clause.get("fees_of") or ["service"], clause.get("net_of", [])
     wanted: Sequence[str] = ()
     if "service" not in fees_of and "model" in fees_of:
         wanted = [model] if model is not None else version.clauses["scope"]["models"]
-    by_tenant: dict[str, Fraction] = defaultdict(lambda: ZERO)
-    for (tenant, of_model, mode), sums in charged.table("tenant", "model", "inference_mode"):
+    parts: dict[tuple[str, Fraction], Fraction] = defaultdict(lambda: ZERO)
+    for (tenant, of_model, mode, rate), amount in charged.fees().items():
         if (not wanted or of_model in wanted) and (modes is None or mode in modes):
-            by_tenant[tenant] += sums.amount
-    if "tax" not in net_of:
-        net = sum((charged.amount(each) for each in charged.entries), ZERO)
-        tax = sum((charged.amount(each) * charged.tax(each) for each in charged.entries), ZERO)
-        by_tenant.update(
-            {tenant: amount * (1 + (tax / net if net else ZERO)) for tenant, amount in by_tenant.items()}
-        )
+            parts[tenant, rate] += amount
+    money = charged.money
+    if with_tax(version):
+        for whose in {tenant for tenant, _ in parts}:
+            keys = sorted(key for key in parts if key[0] == whose)
+            for key, net in zip(keys, money.apportioned([parts[key] for key in keys])):
+                parts[key] = net + money.exact(money.units(net * key[1]))
     if "earlier_credits" in net_of:
-        for tenant, amount in charged.deducted.items():
-            by_tenant[tenant] -= amount
-    return Basis(dict(by_tenant), fees_of, net_of, model if wanted else None)
+        for entry in charged.deducted:
+            said = entry["facts"]
+            key = (entry["tenant"], percent(said.get("tax_rate", "0%")))
+            parts[key] += charged.amount(entry)  # below nothing: it was taken off
+            parts[key] -= Fraction(said.get("tax", "0")) if with_tax(version) else ZERO
+    return Basis(dict(parts), fees_of, net_of, model if wanted else None)
 
 
-def dues_of(
-    reading: Reading, costs: dict[int, Tree], charged: Charged | None
-) -> list[tuple[Due, Fraction, dict[str, Fraction]]]:
-    """Return the credits of a version's month, each with its amount and its shares as they are paid."""
+def dues_of(reading: Reading, costs: dict[int, Tree], charged: Charged | None) -> list[tuple[Due, Paid]]:
+    """Return the credits of a version's month, each with what is paid to whom."""
     version = reading.version
     clause = version.clauses.get("credits")
     if clause is None or charged is None:
@@ -2619,13 +2646,37 @@ def dues_of(
     if "cap" in clause and total > percent(clause["cap"]) * whole:
         for each in dues:
             each.scale(percent(clause["cap"]) * whole / total)
-    found = []
-    for due, amount in zip(dues, charged.money.apportioned([each.exact for each in dues])):
-        names = sorted(due.shares)
-        paid = charged.money.apportioned([due.shares[name] for name in names], charged.money.units(amount))
-        if amount:
-            found.append((due, amount, dict(zip(names, paid))))
+    money, found = charged.money, []
+    for due, amount in zip(dues, money.apportioned([each.exact for each in dues])):
+        keys = sorted(due.parts)
+        rounded = money.apportioned([due.parts[key] for key in keys], money.units(amount))
+        paid = {
+            key: split(money, part, key[1], has_tax=with_tax(version))
+            for key, part in zip(keys, rounded)
+            if part
+        }
+        if paid:
+            found.append((due, paid))
     return found
+
+
+def split(money: Money, amount: Fraction, rate: Fraction, *, has_tax: bool) -> tuple[Fraction, Fraction]:
+    """Return the net and the tax of an amount that is paid.
+
+    With tax in it, its net is what makes it with the tax that a statement prints: the rounded one or, where only that does
+    because tax is rounded down, one unit more. Without, the tax comes on top.
+    """
+
+    def tax_of(net: Fraction) -> Fraction:
+        return money.exact(money.units(net * rate))
+
+    if not has_tax:
+        return amount, tax_of(amount)
+    net = money.exact(money.units(amount / (1 + rate)))
+    more = net + money.exact(1)
+    if more + tax_of(more) == amount:
+        net = more
+    return net, amount - net
 
 
 def tier_dues(reading: Reading, costs: dict[int, Tree], charged: Charged, clause: Tree) -> list[Due]:
@@ -2729,7 +2780,18 @@ def failure_dues(reading: Reading, charged: Charged, clause: Tree) -> list[Due]:
     for (tenant, model), count in sorted(counts.items()):
         highest = max((price for (whose, _), price in prices.items() if whose == tenant), default=ZERO)
         by_tenant[tenant] += count * prices.get((tenant, model), highest)
-    basis = Basis(dict(by_tenant), ["call"], [], None)
+    has_tax = with_tax(reading.version)
+    parts = {}
+    for tenant, cost in by_tenant.items():
+        # taxed as all that the tenant is charged is
+        taxed: dict[Fraction, Fraction] = defaultdict(lambda: ZERO)
+        for (whose, _, _, rate), amount in charged.fees().items():
+            taxed[rate] += amount if whose == tenant else ZERO
+        weights = {rate: amount for rate, amount in taxed.items() if amount > 0} or {ZERO: Fraction(1)}
+        for rate, weight in weights.items():
+            net = cost * weight / sum(weights.values(), ZERO)
+            parts[tenant, rate] = net * (1 + rate) if has_tax else net
+    basis = Basis(parts, ["call"], [] if has_tax else ["tax"], None)
     tier = f"{sum(counts.values())} x {said['times_charge']}"
     return [Due("per_failure", "", tier, Fraction(said["times_charge"]), basis)]
 
@@ -2739,10 +2801,11 @@ def credit_rows(
 ) -> list[Tree]:
     """Return every credit as it was computed now, with what was said of it."""
     fresh = {}
-    for reading, charged, (due, amount, shares_) in computed:
-        row = computed_credit(reading.version, label, charged, due, amount, shares_)
+    for reading, charged, (due, paid) in computed:
+        row = computed_credit(reading.version, label, charged, due, paid)
         fresh[row["id"]] = row
     said = standing_credits(entries)
+    fresh.update({each["id"]: each for each in further_credits(whole, fresh, said)})
     rows = []
     for id_ in sorted({*fresh, *(key for key, (_, answer) in said.items() if answer is not None)}):
         entry, (known, answer) = fresh.get(id_), said.get(id_, (None, None))
@@ -2768,7 +2831,10 @@ def credit_rows(
                 "left_out": shown["facts"]["left_out"],
                 "currency": shown["currency"],
                 "amount": shown["amount"],
+                "amount_with_tax": shown["facts"].get("amount_with_tax"),
                 "amount_now": "0" if entry is None else entry["amount"],
+                "further_to": shown["facts"].get("further_to"),
+                "claimed_as": shown["facts"].get("claimed_as"),
                 "shares": shown["shares"],
                 "form": shown["form"],
                 "state": state,
@@ -2792,7 +2858,12 @@ def credit_rows(
 def standing_credits(entries: Sequence[Tree]) -> dict[str, tuple[Tree, Tree | None]]:
     """Return, by id, what a credit was last computed as and the last answer; of two with one sequence the first stored holds."""
     by_id: dict[str, dict[int, Tree]] = defaultdict(dict)
-    for entry in sorted(entries, key=lambda each: (each["sequence"], instant(each["stored_at"]))):
+
+    def place(entry: Tree) -> tuple[Any, ...]:
+        words = (entry["state"], entry["author"], entry["comment"], entry["evidence"])
+        return (entry["sequence"], instant(entry["stored_at"]), *words)
+
+    for entry in sorted(entries, key=place):
         by_id[entry["id"]].setdefault(entry["sequence"], entry)
     found = {}
     for id_, said in by_id.items():
@@ -2810,34 +2881,176 @@ def credit_state(credit: Tree, now: int) -> str:
     return "expired" if closes_at is not None and now >= closes_at else "claimable"
 
 
-def computed_credit(
-    version: Version, label: str, charged: Charged, due: Due, amount: Fraction, paid: dict[str, Fraction]
-) -> Tree:
-    """Return a credit as it would be written down."""
-    claim = version.clauses["credits"].get("claim")
-    month_end = version.days_of(label)[1] - DAY
-    opens, closes = month_end + DAY, None
+Parts = dict[tuple[str, str], tuple[Fraction, Fraction]]
+"""Net and tax of a credit by tenant and rate of tax in words."""
+
+
+def further_credits(
+    whole: Whole, fresh: dict[str, Tree], said: dict[str, tuple[Tree, Tree | None]]
+) -> list[Tree]:
+    """Return what a month comes to beyond credits that were granted: a difference is a credit of its own.
+
+    What was granted is not taken back. Those differences that were granted are numbered from 1, and the one that is open follows.
+    """
+    found = []
+    for id_, (first, answer) in said.items():
+        if answer is None or answer["state"] != "granted" or "further_to" in first["facts"]:
+            continue
+        due = fresh.get(id_) or as_nothing(first)
+        if due["currency"] != answer["currency"]:
+            continue
+        numbered = {
+            int(known["facts"]["further_number"]): (known, said_of_it)
+            for known, said_of_it in said.values()
+            if known["facts"].get("further_to") == id_
+        }
+        granted, number = parts_of(answer), 1
+        while True:
+            known, said_of_it = numbered.get(number, (None, None))
+            if known is None or said_of_it is None or said_of_it["state"] != "granted":
+                break
+            before, granted = granted, sum_of(granted, parts_of(said_of_it))
+            left = beyond(due, before)
+            if sum(map(Fraction, due["shares"].values()), ZERO) >= net_of(granted):
+                facts = {name: each for name, each in said_of_it["facts"].items() if name != "claimed_as"}
+                found.append({**said_of_it, "facts": facts})
+            else:
+                found.append(difference(due, left, number) if left else as_nothing(known))
+            number += 1
+        left = beyond(due, granted)
+        if left:
+            found.append(dated(whole, difference(due, left, number), known, said_of_it))
+    return found
+
+
+def parts_of(credit: Tree) -> Parts:
+    """Return a credit's parts; one that was written down before credits said their tax has none."""
+    if "taxed" not in credit["facts"]:
+        return {(tenant, ""): (Fraction(share), ZERO) for tenant, share in credit["shares"].items()}
+    return {
+        (each["tenant"], each["tax_rate"]): (Fraction(each["net"]), Fraction(each["tax"]))
+        for each in credit["facts"]["taxed"]
+    }
+
+
+def sum_of(one: Parts, other: Parts, sign: int = 1) -> Parts:
+    """Return parts added, or with a sign of -1 taken off."""
+    nothing = (ZERO, ZERO)
+    pairs = {key: (one.get(key, nothing), other.get(key, nothing)) for key in (*one, *other)}
+    return {key: (a[0] + sign * b[0], a[1] + sign * b[1]) for key, (a, b) in pairs.items()}
+
+
+def net_of(parts: Parts) -> Fraction:
+    """Return what parts come to before tax."""
+    return sum((net for net, _ in parts.values()), ZERO)
+
+
+def beyond(due: Tree, settled: Parts) -> Parts:
+    """Return what is due beyond what is settled, of the tenants for whom it is more."""
+    parts = {key: each for key, each in sum_of(parts_of(due), settled, -1).items() if any(each)}
+    return {
+        key: each
+        for key, each in parts.items()
+        if sum((net for (tenant, _), (net, _) in parts.items() if tenant == key[0]), ZERO) > 0
+    }
+
+
+def as_nothing(credit: Tree) -> Tree:
+    """Return a credit that is no longer due."""
+    facts = dict(credit["facts"])
+    if "taxed" in facts:
+        facts.update(taxed=[], amount_with_tax="0")
+    return {**credit, "amount": "0", "shares": dict.fromkeys(credit["shares"], "0"), "facts": facts}
+
+
+def amounts_of(parts: Parts) -> Tree:
+    """Return the amount before tax and each tenant's share of it, as they are written."""
+    shares_: dict[str, Fraction] = defaultdict(lambda: ZERO)
+    for (tenant, _), (net, _) in parts.items():
+        shares_[tenant] += net
+    return {
+        "amount": decimal_text(net_of(parts)),
+        "shares": {tenant: decimal_text(share) for tenant, share in shares_.items()},
+    }
+
+
+def taxed_facts(parts: Parts) -> Tree:
+    """Return the facts of a credit that say its tax."""
+    return {
+        "amount_with_tax": decimal_text(sum((net + tax for net, tax in parts.values()), ZERO)),
+        "taxed": [
+            {"tenant": tenant, "tax_rate": rate, "net": decimal_text(net), "tax": decimal_text(tax)}
+            for (tenant, rate), (net, tax) in parts.items()
+        ],
+    }
+
+
+def difference(due: Tree, parts: Parts, number: int) -> Tree:
+    """Return a further credit, as it would be written down."""
+    named = f"{due['id']}\0further\0{number}"
+    facts = {**due["facts"], "further_to": due["id"], "further_number": number}
+    if "taxed" in facts:
+        facts.update(taxed_facts(parts))
+    return {**due, "id": credit_id(named), **amounts_of(parts), "facts": facts}
+
+
+def dated(whole: Whole, credit: Tree, known: Tree | None, answer: Tree | None) -> Tree:
+    """Return a further credit with its dates: those that it has, unless it comes to more; else the first's, or, where those are over, from now on."""
+    version = whole.latest
+    dates: tuple[Any, ...] | None = None
+    if known is not None and (answer is not None or Fraction(credit["amount"]) <= Fraction(known["amount"])):
+        last_day = known["facts"].get("last_day", credit["facts"].get("last_day"))
+        dates = (known["opens_at"], known["closes_at"], last_day)
+    elif credit["closes_at"] is not None and whole.as_of >= instant(credit["closes_at"]):
+        _, *ends = claim_dates(version, local_day(whole.as_of, version.zone))
+        dates = (written(whole.as_of), *ends)
+    if dates is None:
+        return credit
+    opens_at, closes_at, last_day = dates
+    facts = {**credit["facts"], "last_day": last_day}
+    return {**credit, "opens_at": opens_at, "closes_at": closes_at, "facts": facts}
+
+
+def credit_id(named: str) -> str:
+    """Return the id of what is named so."""
+    return f"cr-{hashlib.sha256(named.encode()).hexdigest()[:16]}"
+
+
+def claim_dates(version: Version, last: date) -> tuple[str | None, str | None, str | None]:
+    """Return when what is counted from a day can be claimed: from, until, and the last day of it."""
+    claim = (version.clauses.get("credits") or {}).get("claim")
+    opens, closes = last + DAY, None
     if claim is not None and "opens" in claim:
         opens = (
-            day_after(version, month_end, claim["opens"])
-            or day_after(version, month_end, claim["opens"], known=False)
+            day_after(version, last, claim["opens"])
+            or day_after(version, last, claim["opens"], known=False)
             or opens
         )
     if claim is not None and "closes" in claim:
-        closes = day_after(version, month_end, claim["closes"])
+        closes = day_after(version, last, claim["closes"])
+    opens_at = written(local_instant(opens, 0, version.zone))
+    if closes is None:
+        return opens_at, None, None
+    return opens_at, written(local_instant(closes + DAY, 0, version.zone)), closes.isoformat()
+
+
+def computed_credit(version: Version, label: str, charged: Charged, due: Due, paid: Paid) -> Tree:
+    """Return a credit as it would be written down."""
+    clause = version.clauses["credits"]
+    claim = clause.get("claim")
+    opens_at, closes_at, last_day = claim_dates(version, version.days_of(label)[1] - DAY)
     since = "" if version.in_force is None else str(written(version.in_force[0]))
-    named = "\0".join((version.clauses["id"], label, due.objective, due.part, since))
+    parts = {(tenant, percent_text(rate)): each for (tenant, rate), each in paid.items()}
     return {
-        "id": f"cr-{hashlib.sha256(named.encode()).hexdigest()[:8]}",
+        "id": credit_id("\0".join((version.clauses["id"], label, due.objective, due.part, since))),
         "objective": due.objective,
         "currency": charged.money.code,
-        "amount": decimal_text(amount),
-        "shares": {tenant: decimal_text(share) for tenant, share in paid.items()},
-        "opens_at": written(local_instant(opens, 0, version.zone)),
-        "closes_at": None if closes is None else written(local_instant(closes + DAY, 0, version.zone)),
+        **amounts_of(parts),
+        "opens_at": opens_at,
+        "closes_at": closes_at,
         "decide_by": None,
         "needs_claim": claim is None or claim["required"],
-        "form": version.clauses["credits"].get("form") or "deduct_next",
+        "form": clause.get("form") or "deduct_next",
         "facts": {
             "part": due.part,
             "tier": due.tier,
@@ -2847,8 +3060,9 @@ def computed_credit(
                 "model": due.basis.model,
                 "amount": decimal_text(due.basis.amount),
             },
+            **taxed_facts(parts),
             "left_out": due.left_out,
-            "last_day": None if closes is None else closes.isoformat(),
+            "last_day": last_day,
         },
     }
 
