@@ -1,4 +1,4 @@
-"""One store with two tenants for all of these tests in a process, and the console over it."""
+"""One store with two tenants for a module, and the console over it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,9 @@ if TYPE_CHECKING:
     from tests.console.scene import Scene
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def two_tenants(tmp_path_factory: pytest.TempPathFactory) -> Generator[Scene]:
-    """One engine for these modules, closed before those of other folders: a process can open only one folder.
-
-    What a module adds is there for the next one: none of them counts what others may have added.
-    """
+    """One engine for a module: a process can open only one folder."""
     with open_store(f"chdb://{tmp_path_factory.mktemp('console') / 'store'}") as store:
         yield a_scene(store, datetime.now(UTC))
 
