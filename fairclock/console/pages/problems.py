@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
@@ -38,17 +39,23 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
 _SAID = frozenset({"not_allowed", "busy", "not_evaluable", "wrong"})
 """Of which the error's own sentence is shown; a missing page has none, and a store's is for its log."""
 _OF_STATUS = {401: "unknown", 403: "not_allowed", 404: "not_found", 429: "too_many"}
-_FAILURE, _AWAY = 500, 503
+_MISSING, _FAILURE, _AWAY = 404, 500, 503
 _RETRY_AFTER = {"Retry-After": "5"}
 _KEPT_HEADERS = frozenset({"retry-after", "www-authenticate", "allow"})
 _LOG = logging.getLogger(__name__)
 
 
 async def problem_page(console: Console, request: Request, error: Exception) -> Response:
-    """Return the page for what a page, or nothing at that address, raised."""
+    """Return the page for what a page, or nothing at that address, raised.
+
+    Where nothing is, its links repeat nothing of what was asked for: what else came here by mistake may hold a secret.
+    """
     status, kind = _kind(error)
     detail = str(error) if isinstance(error, FairclockError) and kind in _SAID else ""
-    html = problem_html(view_of(console, request), status=status, kind=kind, detail=detail)
+    view = view_of(console, request)
+    if status == _MISSING:
+        view = replace(view, path="/", query={})
+    html = problem_html(view, status=status, kind=kind, detail=detail)
     if isinstance(error, FairclockError) and status == _FAILURE:
         _LOG.error("the console cannot answer: %s", error)
     headers = dict(_RETRY_AFTER if status == _AWAY else {})
