@@ -45,7 +45,10 @@ def divide(timeline, lanes, edges_us, division):
         mine = [(place, each) for place, each in enumerate(timeline) if each.engine == lane.engine]
         instants = {*edges_us, lane.from_us, lane.to_us}
         for _, each in mine:
-            instants |= {each.begun_us, each.ended_us}
+            if (
+                each.begun_us < each.ended_us
+            ):  # what took no time got nothing, and nothing is rounded because of it
+                instants |= {each.begun_us, each.ended_us}
         ordered = sorted(each for each in instants if edges_us[0] <= each <= edges_us[-1])
         for start, end in pairwise(ordered):
             if not lane.from_us <= start < lane.to_us:

@@ -73,6 +73,16 @@ ran = st.builds(
 
 
 @pytest.mark.parametrize("division", ["equal", "tokens", "per_slot"])
+def test_what_took_no_time_rounds_nothing(shared_store, division):
+    lasting = Ran(engine="b", owner=None, begun_us=1301, ended_us=1331, weight=1)
+    at_once = [Ran(engine="b", owner=None, begun_us=at, ended_us=at, weight=1) for at in range(1302, 1331)]
+    assert_equal_to_brute_force(shared_store, [lasting, *at_once], division)
+    assert swept(shared_store, [lasting, *at_once], division=division) == swept(
+        shared_store, [lasting], division=division
+    )
+
+
+@pytest.mark.parametrize("division", ["equal", "tokens", "per_slot"])
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(timeline=st.lists(ran, min_size=1, max_size=25))
 def test_the_sweep_equals_a_brute_force_one_whatever_ran(shared_store, division, timeline):
