@@ -31,13 +31,13 @@ SCRIPTED = Path(__file__).parents[1] / "scripted"
 CHOSEN = {
     "anniversary": "months that begin on the term's day",
     "caps": "caps dealt in a cut month",
-    "carry_over": "requests handed on from month to month",
     "clocks_back": "a day of 25 hours",
     "connected": "a clock that starts with the handshake",
     "recurring_when_clocks_change": "windows that recur as clocks change",
     "versions": "a month that two versions judge",
 }
 IN_THE_RICH_MONTH = {
+    "carry_over": "requests handed on from month to month",
     "failed_probes": "outages that silence the gateway",
     "outcomes": "answers that the contract calls otherwise",
     "quota": "refusals below the quota",

