@@ -76,12 +76,12 @@ def dataset(subject: Subject, joined: Query, window: Interval) -> Query:
         *clock_columns(contract.clock.start),
         *membership_columns(subject, window),
     ]
-    conditions = all_of(_scope(contract))
+    conditions = in_scope(contract)
     return select(columns, joined, sql(f"WHERE {conditions.sql}", **conditions.parameters))
 
 
-def _scope(contract: Contract) -> list[Query]:
-    """Return the conditions of customer and scope; a model or region that was not logged is in scope."""
+def in_scope(contract: Contract) -> Query:
+    """Return the condition of customer and scope; a model or region that was not logged is in scope."""
     conditions = [sql("tenant IN {tenants:Array(String)}", tenants=list(contract.customer.tenants))]
     for column, name, wanted in (
         ("model", "models", contract.scope.models),
@@ -90,7 +90,7 @@ def _scope(contract: Contract) -> list[Query]:
     ):
         if wanted:
             conditions.append(one_of(column, wanted, name=name))
-    return conditions
+    return all_of(conditions)
 
 
 def _judged_outcome(rules: Sequence[OutcomeRule]) -> Query:

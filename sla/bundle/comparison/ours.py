@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairclock.model import Interval, to_us
-from sla.evaluation.fragments import all_of, select, sql
-from sla.evaluation.membership import one_of
+from sla.evaluation.dataset import in_scope
+from sla.evaluation.fragments import select, sql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,15 +44,7 @@ def our_requests(store: Requests, parts: Sequence[tuple[Contract, Interval]], as
     """Return the requests in the scope of each version, received in its part of a month, in time order."""
     found: list[Ours] = []
     for contract, window in parts:
-        conditions = [sql("tenant IN {tenants:Array(String)}", tenants=list(contract.customer.tenants))]
-        for column, name, wanted in (
-            ("model", "models", contract.scope.models),
-            ("route", "routes", contract.scope.routes),
-            ("region", "regions", contract.scope.regions),
-        ):
-            if wanted:
-                conditions.append(one_of(column, wanted, name=name))
-        where = all_of(conditions)
+        where = in_scope(contract)
         rows = store.rows(
             select(
                 (
