@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairclock.cli.groups import LazyGroup
 from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import UsageError
 
@@ -43,21 +43,12 @@ _PLACES = 6
 _PICOSECONDS = 10**12
 
 
-class _Group(click.Group):
-    """Load what writes documents only where it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(_ORDER)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _ELSEWHERE:
-            return super().get_command(ctx, cmd_name)
-        found: click.Command = getattr(importlib.import_module(_ELSEWHERE[cmd_name]), cmd_name)
-        return found
-
-
-@click.group(cls=_Group, short_help="Rate, show, close, verify, invoice; credits.")
+@click.group(
+    cls=LazyGroup,
+    elsewhere=_ELSEWHERE,
+    order=_ORDER,
+    short_help="Rate, show, close, verify, invoice; credits.",
+)
 def command() -> None:
     """Rate what was used, show and close what is owed, verify and export it; claim credits and decide on them.
 

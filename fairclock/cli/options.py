@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 import click
 
-from fairclock.errors import UsageError
+from fairclock.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
 F = TypeVar("F", bound="Callable[..., object]")
+
+_MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
 def data_directory() -> Path:
@@ -59,6 +62,22 @@ def common_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def check_month(text: str) -> None:
+    """Refuse what is no month such as 2026-10."""
+    if not _MONTH.fullmatch(text):
+        raise UsageError("--month", "not a month", found=text, remedy="write the year and month: 2026-10")
+
+
+def read_input(path: Path) -> bytes:
+    """Return a file's bytes; raises InputError where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            str(path), "the file cannot be read", found=error.strerror, remedy="check path and permissions"
+        ) from None
 
 
 def instant(text: str, *, where: str) -> datetime:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairclock import __version__
-from fairclock.cli.options import common_options, instant, store_dsn
+from fairclock.cli.options import check_month, common_options, instant, store_dsn
 from fairclock.errors import UsageError
 from fairclock.model import utc_text
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 _EXIT_VIOLATED = 1
 _EXIT_NOT_EVALUATED = 3
 _FORMATS = "pdf,html,json,csv"
-_MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
 @click.command("report", short_help="Write the reports of contracts in one month.")
@@ -93,8 +91,7 @@ def command(
     one could not be judged, else 0.
     """
     del debug
-    if not _MONTH.fullmatch(month):
-        raise UsageError("--month", "not a month", found=month, remedy="write the year and month: 2026-10")
+    check_month(month)
     asked_formats = _listed(formats) or _FORMATS.split(",")
     asked_languages = _listed(languages) or ["en"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from fairclock.cli.groups import LazyGroup
 from fairclock.cli.options import common_options, store_dsn
 
 if TYPE_CHECKING:
@@ -26,21 +26,12 @@ _ORDER = ("list", "key", "sign", "verify", "bundle", "compare")
 _HASH_CHARACTERS = 16
 
 
-class _Group(click.Group):
-    """Load what knows keys and documents only where it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(_ORDER)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _ELSEWHERE:
-            return super().get_command(ctx, cmd_name)
-        found: click.Command = getattr(importlib.import_module(_ELSEWHERE[cmd_name]), cmd_name)
-        return found
-
-
-@click.group(cls=_Group, short_help="List, sign and verify what was issued; bundles for others; comparisons.")
+@click.group(
+    cls=LazyGroup,
+    elsewhere=_ELSEWHERE,
+    order=_ORDER,
+    short_help="List, sign and verify what was issued; bundles for others; comparisons.",
+)
 def command() -> None:
     """List what was issued, sign it, verify what was signed.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairclock import __version__
-from fairclock.cli.options import common_options, instant, store_dsn
-from fairclock.errors import UsageError
+from fairclock.cli.options import check_month, common_options, instant, store_dsn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from fairclock.store import Store
     from fairclock.store.issued_reports import IssuedRow
     from sla.contracts import Contract
-
-_MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
 @click.command("bundle", short_help="Write what a third party needs to count a report again.")
@@ -60,8 +56,7 @@ def bundle(
     byte; with --as-of, or where none was issued, it is the draft. See docs/bundle.md.
     """
     del debug, quiet
-    if not _MONTH.fullmatch(month):
-        raise UsageError("--month", "not a month", found=month, remedy="write the year and month: 2026-10")
+    check_month(month)
     moment = None if as_of is None else instant(as_of, where="--as-of")
 
     from fairclock.store import open_store  # noqa: PLC0415

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairclock.cli.options import common_options, instant, store_dsn
-from fairclock.errors import InputError, UsageError
+from fairclock.cli.options import check_month, common_options, instant, read_input, store_dsn
+from fairclock.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sla.bundle.comparison import Comparison, Layout
     from sla.contracts import Contract
 
-_MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 _COLUMN = re.compile(r"(id|trace|start|duration|first_token|status)=(.+)")
 _MOST_BAD_LINES = 10
 _WIDTH = 21
@@ -102,8 +101,7 @@ def compare(
     ambiguous, outside the month, or bad, and is counted as one of these.
     """
     del debug, quiet
-    if not _MONTH.fullmatch(month):
-        raise UsageError("--month", "not a month", found=month, remedy="write the year and month: 2026-10")
+    check_month(month)
     layout = _layout(columns, unit, zone)
     tolerance_us, offset_us = _tolerance(tolerance), _offset(clock_offset)
     moment = None if as_of is None else instant(as_of, where="--as-of")
@@ -114,7 +112,7 @@ def compare(
     from sla.contracts.versions import load_versions  # noqa: PLC0415
 
     versions = load_versions(contract)
-    theirs, bad = read_log(_content(log), layout, where=str(log))
+    theirs, bad = read_log(read_input(log), layout, where=str(log))
     with open_store(store_dsn(dsn, config)) as store:
         parts = _parts(store, versions, month, moment)
         known = store.checked_as_of(moment)
@@ -132,15 +130,6 @@ def compare(
     else:
         for line in _table(found):
             click.echo(line)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            str(path), "cannot be read", found=str(error.strerror), remedy="check the path"
-        ) from error
 
 
 def _layout(columns: Sequence[str], unit: str | None, zone: str | None) -> Layout:

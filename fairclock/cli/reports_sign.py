@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairclock.cli.options import common_options, store_dsn
+from fairclock.cli.options import common_options, read_input, store_dsn
 from fairclock.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def sign(
     if path.is_file():
         if added is not None:
             raise UsageError("--add", "needs the number of an issued report", found=target)
-        content = _content(path)
+        content = read_input(path)
         signature = _signed(content, key_path, certificate, file=path.name)
         _write((directory or path.parent) / _name(path.name, signature), signature, quiet=quiet)
         return
@@ -108,7 +108,7 @@ def sign(
             )  # fmt: skip
         file = f"{issued.row.number}.json"
         signature = (
-            _content(added)
+            read_input(added)
             if added is not None
             else _signed(issued.content, key_path, certificate, file=file)
         )
@@ -175,15 +175,6 @@ def _keep(store: Store, issued: Issued, signature: bytes) -> None:
             content=signature,
         ),
     )
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            str(path), "the file cannot be read", found=error.strerror, remedy="check path and permissions"
-        ) from None
 
 
 def _name(file: str, signature: bytes) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairclock.cli.options import common_options, data_directory, default_dsn
+from fairclock.cli.options import common_options, data_directory, default_dsn, read_input
 from fairclock.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ def verify(
     from sla.issuing.findings import verify_file  # noqa: PLC0415
     from sla.issuing.keys import read_certificates, read_public_key  # noqa: PLC0415
 
-    content = _read(path)
+    content = read_input(path)
     beside = signatures or sorted(path.parent.glob(f"{_escaped(path.name)}.*.sig"))
     trusted = [read_public_key(each) for each in keys]
     authorities = () if ca is None else read_certificates(ca)
     with _store_if_there(dsn, config) as store:
         found = verify_file(
             content,
-            [(str(each), _read(each)) for each in beside],
+            [(str(each), read_input(each)) for each in beside],
             contracts=_contracts(contracts, config),
             keys=trusted,
             authorities=authorities,
@@ -141,12 +141,3 @@ def _escaped(name: str) -> str:
     from glob import escape  # noqa: PLC0415
 
     return escape(name)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            str(path), "the file cannot be read", found=error.strerror, remedy="check path and permissions"
-        ) from None
