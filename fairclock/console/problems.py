@@ -33,7 +33,6 @@ _KINDS: tuple[tuple[type[FairclockError], int, str, str], ...] = (
     (NotEvaluable, 422, "not-evaluable", "the question cannot be answered"),
     (UsageError, 422, "wrong-question", "the question is not well put"),
 )
-STATUSES = frozenset(status for _, status, _, _ in _KINDS) | {400, 401, 403, 404, 405, 413, 415, 429, 500}
 
 
 def problem(

@@ -149,9 +149,18 @@ def hour_seals(store: Rows, as_of: datetime) -> list[tuple[datetime, int, int]]:
 
 def hour_seals_mark(store: Rows, as_of: datetime) -> tuple[object, ...]:
     """Return what is another value once an hour was sealed."""
+    return _mark(store, "seals", as_of)
+
+
+def day_seals_mark(store: Rows, as_of: datetime) -> tuple[object, ...]:
+    """Return what is another value once a day was sealed."""
+    return _mark(store, "day_seals", as_of)
+
+
+def _mark(store: Rows, table: str, as_of: datetime) -> tuple[object, ...]:
     found = store.rows(
         Query(
-            sql=f"SELECT count(), max(stored_at) FROM seals WHERE {_KNOWN}",
+            sql=f"SELECT count(), max(stored_at) FROM {table} WHERE {_KNOWN}",
             parameters={"known": to_us(as_of)},
         )
     )
@@ -209,14 +218,3 @@ def _text(value: object) -> object:
 
 def _bytes(value: str | bytes) -> bytes:
     return value.encode() if isinstance(value, str) else value
-
-
-def day_seals_mark(store: Rows, as_of: datetime) -> tuple[object, ...]:
-    """Return what is another value once a day was sealed."""
-    found = store.rows(
-        Query(
-            sql=f"SELECT count(), max(stored_at) FROM day_seals WHERE {_KNOWN}",
-            parameters={"known": to_us(as_of)},
-        )
-    )
-    return tuple(found[0])

@@ -186,14 +186,3 @@ def measured_of(
         )
     )
     return {request_id: (int(whole), first) for request_id, whole, first in found}
-
-
-def newest_request(store: Store, tenants: Sequence[str] | None) -> datetime | None:
-    """Return when the newest request (of `tenants`, or of anybody) was received; None where there is none."""
-    where = "" if tenants is None else " WHERE tenant IN {tenants:Array(String)}"
-    query = Query(
-        sql=f"SELECT count(), max(received_at) FROM gateway_requests{where}",
-        parameters={} if tenants is None else {"tenants": list(tenants)},
-    )
-    ((count, newest),) = store.rows(query)
-    return newest if count else None
