@@ -24,10 +24,22 @@ class BackOff:
 
     def failed(self) -> float:
         """Take note of a failure and return the seconds to wait."""
-        longest = min(self._first_seconds * 2.0 ** min(self.failures, _DOUBLINGS), self._most_seconds)
         self.failures += 1
-        return longest * (0.5 + self._random() / 2)
+        return retry_seconds(
+            self.failures,
+            first_seconds=self._first_seconds,
+            most_seconds=self._most_seconds,
+            random=self._random,
+        )
 
     def succeeded(self) -> None:
         """Forget the failures."""
         self.failures = 0
+
+
+def retry_seconds(
+    failures: int, *, first_seconds: float, most_seconds: float, random: Callable[[], float]
+) -> float:
+    """Return how long to wait after so many failures, from 1."""
+    longest = min(first_seconds * 2.0 ** min(failures - 1, _DOUBLINGS), most_seconds)
+    return longest * (0.5 + random() / 2)

@@ -47,14 +47,11 @@ TimeOfDay = Annotated[time, BeforeValidator(_time_of_day)]
 Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]
 
 
-class DestinationSection(Section):
-    """One place that alerts are sent to."""
+class PlaceSection(Section):
+    """One place that messages are sent to: what it is called, where it is, what they are signed with, and what they are about."""
 
     name: str
     """What it is called in lists and logs."""
-
-    format: FormatName
-    """What it takes."""
 
     url: str | None = Field(default=None, repr=False)
     """Its address, where that is no secret."""
@@ -76,12 +73,6 @@ class DestinationSection(Section):
 
     contracts: tuple[str, ...] = ("*",)
     """Of which contracts it is told; names may hold * and ?."""
-
-    severities: tuple[Severity, ...] = tuple(Severity)
-    """Of which severities it is told."""
-
-    templates: FilePath | None = None
-    """A folder with a title.txt or body.txt of your own (Jinja2)."""
 
     @field_validator("name")
     @classmethod
@@ -105,10 +96,32 @@ class DestinationSection(Section):
             raise refuse(problem, "write https://host/path", secret=True)
         return url
 
+    def _one_secret(self, *, is_needed: bool) -> list[object]:
+        """Return what names its secret; refuse two of them, and none where one is needed."""
+        secrets: list[object] = [each for each in (self.secret_env, self.secret_file) if each is not None]
+        if len(secrets) > 1 or (not secrets and is_needed):
+            raise refuse("needs one of secret_env and secret_file", "write where its secret is")
+        return secrets
+
+    def _urls(self) -> list[object]:
+        return [each for each in (self.url, self.url_env, self.url_file) if each is not None]
+
+
+class DestinationSection(PlaceSection):
+    """One place that alerts are sent to."""
+
+    format: FormatName
+    """What it takes."""
+
+    severities: tuple[Severity, ...] = tuple(Severity)
+    """Of which severities it is told."""
+
+    templates: FilePath | None = None
+    """A folder with a title.txt or body.txt of your own (Jinja2)."""
+
     @model_validator(mode="after")
     def _has_what_its_format_needs(self) -> Self:
-        urls = [each for each in (self.url, self.url_env, self.url_file) if each is not None]
-        secrets = [each for each in (self.secret_env, self.secret_file) if each is not None]
+        urls = self._urls()
         if self.url is not None and self.format in _URL_IS_SECRET:
             raise refuse(
                 f"whoever knows an address of {self.format} can post there, so it is a secret",
@@ -116,8 +129,7 @@ class DestinationSection(Section):
             )
         if len(urls) > 1 or (not urls and self.format != "pagerduty"):
             raise refuse("needs one of url, url_env and url_file", "write where it is")
-        if len(secrets) > 1 or (not secrets and self.format in _SECRET_NEEDED):
-            raise refuse("needs one of secret_env and secret_file", "write where its secret is")
+        secrets = self._one_secret(is_needed=self.format in _SECRET_NEEDED)
         if secrets and self.format in _NO_SECRET:
             raise refuse(f"{self.format} knows no secret beside its address", "take the secret away")
         return self

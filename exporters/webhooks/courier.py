@@ -14,7 +14,7 @@ from datetime import timedelta
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
-from exporters.back_off import BackOff
+from exporters.back_off import retry_seconds
 from exporters.webhooks.destination import Attempt
 from exporters.webhooks.formats.format import Outcome
 from exporters.webhooks.outbox import Fate
@@ -183,11 +183,12 @@ class Courier:
         ]
 
     def _wait(self, name: str, failures: int, attempt: Attempt, now: datetime) -> timedelta:
-        back_off = BackOff(
-            first_seconds=_FIRST_RETRY_SECONDS, most_seconds=_LAST_RETRY_SECONDS, random=self._random
+        seconds = retry_seconds(
+            failures,
+            first_seconds=_FIRST_RETRY_SECONDS,
+            most_seconds=_LAST_RETRY_SECONDS,
+            random=self._random,
         )
-        back_off.failures = failures - 1
-        seconds = back_off.failed()
         if attempt.retry_after_seconds is not None:
             self._paused_until[name] = now + timedelta(seconds=attempt.retry_after_seconds)
             seconds = max(seconds, attempt.retry_after_seconds)

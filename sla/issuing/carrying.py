@@ -12,12 +12,13 @@ from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
 
+from exporters.back_off import retry_seconds
 from exporters.mail.posting import Attachment, Mail, MailPoster
 from exporters.prometheus import Figure
 from exporters.webhooks.credentials import Secret, SecretSource
 from exporters.webhooks.event import derived_id
 from exporters.webhooks.formats.format import JSON_TYPE, Outcome, by_status
-from exporters.webhooks.formats.generic import ALGORITHM, VERSION, signature
+from exporters.webhooks.formats.generic import signed_headers
 from exporters.webhooks.posting import Poster, Request
 from fairclock.errors import ConfigurationError
 from fairclock.store.issued_reports import DaySealRow, day_seal_content
@@ -44,8 +45,8 @@ SCHEMA = "fairclock.day-seals/1"
 GIVE_UP = timedelta(days=7)
 _LOG = logging.getLogger(__name__)
 _MOST_A_MESSAGE = 31
-_FIRST_RETRY = timedelta(minutes=1)
-_LAST_RETRY = timedelta(hours=1)
+_FIRST_RETRY_SECONDS = 60.0
+_LAST_RETRY_SECONDS = 3_600.0
 _PROBLEM_CHARACTERS = 500
 
 
@@ -96,20 +97,12 @@ class WebhookReceiver:
         except ConfigurationError as error:
             return str(error)
         body = json.dumps(_tree(seals, section.name, message_id), ensure_ascii=False).encode()
-        timestamp = str(int(now.timestamp()))
-        response = self.poster.post(
-            Request(
-                url=url,
-                body=body,
-                headers={
-                    "Content-Type": JSON_TYPE,
-                    "Fairclock-Message-Id": message_id,
-                    "Fairclock-Timestamp": timestamp,
-                    "Fairclock-Signature-Algorithm": ALGORITHM,
-                    "Fairclock-Signature": f"{VERSION}={signature(secret, timestamp, body)}",
-                },
-            )
-        )
+        headers = {
+            "Content-Type": JSON_TYPE,
+            "Fairclock-Message-Id": message_id,
+            **signed_headers(body, secret, now=now),
+        }
+        response = self.poster.post(Request(url=url, body=body, headers=headers))
         verdict = by_status(response)
         return "" if verdict.outcome is Outcome.TAKEN else verdict.problem
 
@@ -210,7 +203,14 @@ class Carrier:
             before.attempt + 1 if (before := known.get((name, row.contract, row.sha256))) else 1
             for row in due
         ]
-        pause = min(_FIRST_RETRY * 2 ** min(max(attempts) - 1, 16), _LAST_RETRY) * (0.5 + self.random() / 2)
+        pause = timedelta(
+            seconds=retry_seconds(
+                max(attempts),
+                first_seconds=_FIRST_RETRY_SECONDS,
+                most_seconds=_LAST_RETRY_SECONDS,
+                random=self.random,
+            )
+        )
         keep_seal_deliveries(
             store,
             [

@@ -12,6 +12,8 @@ from exporters.webhooks.posting import Request
 from exporters.webhooks.text import plain
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from exporters.webhooks.credentials import Secret
 
 SCHEMA = "fairclock.alert/1"
@@ -35,18 +37,23 @@ def compose(outgoing: Outgoing) -> Request:
             ],
         }
     )
-    timestamp = str(int(outgoing.now.timestamp()))
     headers = {
         "Content-Type": JSON_TYPE,
         "Fairclock-Event-Id": ",".join(event.event_id for event in outgoing.events),
         "Fairclock-Message-Id": outgoing.message_id,
         "Fairclock-Delivery-Id": outgoing.delivery_id,
-        "Fairclock-Timestamp": timestamp,
-        "Fairclock-Signature-Algorithm": ALGORITHM,
+        **signed_headers(body, outgoing.secret, now=outgoing.now),
     }
-    if outgoing.secret is not None:
-        headers["Fairclock-Signature"] = f"{VERSION}={signature(outgoing.secret, timestamp, body)}"
     return Request(url=outgoing.url, body=body, headers=headers)
+
+
+def signed_headers(body: bytes, secret: Secret | None, *, now: datetime) -> dict[str, str]:
+    """Return the headers that sign a body which is sent at `now`; without a secret they only say when that is."""
+    timestamp = str(int(now.timestamp()))
+    headers = {"Fairclock-Timestamp": timestamp, "Fairclock-Signature-Algorithm": ALGORITHM}
+    if secret is not None:
+        headers["Fairclock-Signature"] = f"{VERSION}={signature(secret, timestamp, body)}"
+    return headers
 
 
 def signature(secret: Secret, timestamp: str, body: bytes) -> str:
