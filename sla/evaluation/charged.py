@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -68,6 +68,23 @@ def charged_of(
         deducted=tuple(_earlier(each) for each in credited if each.currency == money.code),
         tax_rates={sha256: _tax_rate(row["body"]) for sha256, row in versions.items()},
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charges:
+    """What the ledger held at `as_of` of the month `label`; the same tenants and time are read once."""
+
+    store: Requests
+    label: str
+    as_of: datetime
+    _read: dict[tuple[tuple[str, ...], Interval], Charged | None] = field(default_factory=dict)
+
+    def of(self, contract: Contract, period: Interval) -> Charged | None:
+        """Return what `charged_of` does."""
+        key = (tuple(contract.customer.tenants), period)
+        if key not in self._read:
+            self._read[key] = charged_of(self.store, contract, self.label, period, self.as_of)
+        return self._read[key]
 
 
 def _drafts(store: Requests, books: Books, choice: EntryChoice) -> list[Draft]:

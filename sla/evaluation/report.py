@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,10 @@ from fairclock.model import Interval, Outcome, utc_text
 from sla.contracts import Contract
 from sla.contracts.objectives import CostObjective
 from sla.contracts.versions import versions_of
-from sla.evaluation.breakdown import breakdown_aggregates, read_breakdown
+from sla.evaluation.breakdown import read_breakdown
 from sla.evaluation.budgets_section import error_budgets_section
 from sla.evaluation.carried import carried_counts, with_carried
-from sla.evaluation.charged import charged_of
+from sla.evaluation.charged import Charges, charged_of
 from sla.evaluation.cost_objectives import judge_cost
 from sla.evaluation.cost_section import amounts_section, cost_section
 from sla.evaluation.coverage import coverage_of
@@ -24,13 +25,13 @@ from sla.evaluation.daily import daily
 from sla.evaluation.dataset import rows_of
 from sla.evaluation.evidence import rows_sha256
 from sla.evaluation.excluded import NOTHING, Excluded
-from sla.evaluation.excluding import left_out
 from sla.evaluation.exclusions_section import degradations_section
 from sla.evaluation.facts import Facts, Tally, facts_of
 from sla.evaluation.judged import Judged, judge
 from sla.evaluation.months import month_of, months_before
 from sla.evaluation.once import once
 from sla.evaluation.parts import parts_of
+from sla.evaluation.printed import printed
 from sla.evaluation.ranking import values_at_ranks
 from sla.evaluation.remedied import Remedied, remedied
 from sla.evaluation.sections import (
@@ -45,10 +46,9 @@ from sla.evaluation.sections import (
 )
 from sla.evaluation.subject import Subject, subject_of
 from sla.evaluation.together import together
-from sla.evaluation.traffic import read_traffic, traffic_aggregates
+from sla.evaluation.traffic import read_traffic
 from sla.evaluation.values import (
     clock_ranks,
-    known_aggregates,
     objective_ranks,
     read_clock_table,
     read_delivered,
@@ -129,7 +129,8 @@ def _evaluate(
     subjects = _subjects(contract, month, instant_known, excluded or NOTHING)
     remedies = [remedied(store, each, month, instant_known) for each in subjects] if excluded is None else []
     subjects = [each.subject for each in remedies] or subjects
-    results = [_result(store, subject, month, instant_known) for subject in subjects]
+    charges = Charges(store=store, label=month, as_of=instant_known)
+    results = [_result(store, subject, month, instant_known, charges) for subject in subjects]
     without = [_without(store, *each) for each in zip_longest(results, remedies)]
     facts = [each.facts for each in results]
     latest = subjects[-1].contract
@@ -140,7 +141,7 @@ def _evaluate(
     ranked = values_at_ranks(
         store, everything.source, {**clock_ranks(everything.others), **curve_ranks(everything.others)}
     )
-    charged = charged_of(store, latest, month, period, instant_known)
+    charged = charges.of(latest, period)
     credited = credits_section(
         store, latest, month, [credit for each in results for credit in each.credits], instant_known
     )
@@ -269,22 +270,23 @@ def _credits(
 ) -> list[CreditEntry]:
     found: list[CreditEntry] = []
     subjects = _subjects(contract, month, known, NOTHING)
+    charges = Charges(store=store, label=month, as_of=known)
     for subject in subjects:
         each = remedied(store, subject, month, known)
         facts, judged, _ = _judged(store, each.subject, month, known, lambda _: {})
-        found += _money(store, facts, judged)[1]
+        found += _money(store, facts, judged, charges)[1]
     return with_differences(store, subjects[-1].contract, month, found, known)
 
 
 def _money(
-    store: Requests, facts: Facts, judged: Mapping[str, Judged]
+    store: Requests, facts: Facts, judged: Mapping[str, Judged], charges: Charges
 ) -> tuple[dict[int, CostJudged], list[CreditEntry]]:
     """Return what the ledger says of a version's promises about cost, by their place, and what its verdicts give back."""
     contract = facts.subject.contract
     costs: dict[int, CostJudged] = {}
     if contract.credits is None and not any(isinstance(each, CostObjective) for each in contract.objectives):
         return costs, []
-    charged = charged_of(store, contract, facts.month.label, facts.month.period, facts.as_of)
+    charged = charges.of(contract, facts.month.period)
     for number, objective in enumerate(contract.objectives):
         if isinstance(objective, CostObjective):
             found = judge_cost(contract, objective, charged, facts.coverage)
@@ -335,12 +337,11 @@ def _subjects(
     return begun
 
 
-def _result(store: Requests, subject: Subject, label: str, as_of: datetime) -> Result:
-    def others(coverage: Coverage) -> dict[str, Query]:
-        return _others(coverage, subject.excluded)
-
-    facts, judged, carried = _judged(store, subject, label, as_of, others)
-    costs, credited = _money(store, facts, judged)
+def _result(store: Requests, subject: Subject, label: str, as_of: datetime, charges: Charges) -> Result:
+    facts, judged, carried = _judged(
+        store, subject, label, as_of, partial(printed, excluded=subject.excluded)
+    )
+    costs, credited = _money(store, facts, judged, charges)
     return Result(
         facts=facts,
         judged=judged,
@@ -368,14 +369,6 @@ def _judged(
         for key, promise in subject.promises.items()
     }
     return facts, judged, carried
-
-
-def _others(coverage: Coverage, excluded: Excluded) -> dict[str, Query]:
-    return {
-        **traffic_aggregates(coverage.engine_intervals, left_out(excluded, name="excluded")),
-        **known_aggregates(),
-        **breakdown_aggregates(),
-    }
 
 
 def _delivered(
