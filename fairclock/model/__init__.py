@@ -3,7 +3,7 @@
 from fairclock.model.clocks import ENGINE_CLOCKS, Clock
 from fairclock.model.frames import Frame, FrameKind
 from fairclock.model.instants import EPOCH, from_us, to_us, utc_text
-from fairclock.model.intervals import Interval, clip, merge, total_us
+from fairclock.model.intervals import Interval, clip, merge, shared, total_us
 from fairclock.model.outcomes import Outcome
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "clip",
     "from_us",
     "merge",
+    "shared",
     "to_us",
     "total_us",
     "utc_text",

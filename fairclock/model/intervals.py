@@ -52,14 +52,15 @@ def merge(intervals: Iterable[Interval]) -> list[Interval]:
     return merged
 
 
+def shared(one: Interval, other: Interval) -> Interval | None:
+    """Return the instants that two intervals share; None where there are none."""
+    start, end = max(one.start, other.start), min(one.end, other.end)
+    return Interval(start=start, end=end) if start < end else None
+
+
 def clip(intervals: Iterable[Interval], window: Interval) -> list[Interval]:
     """Return what of the union of `intervals` lies in `window`."""
-    inside = (
-        Interval(start=max(each.start, window.start), end=min(each.end, window.end))
-        for each in intervals
-        if each.start < window.end and each.end > window.start
-    )
-    return merge(inside)
+    return merge(inside for each in intervals if (inside := shared(each, window)) is not None)
 
 
 def total_us(intervals: Iterable[Interval]) -> int:

@@ -59,14 +59,20 @@ def month_of(contract: Contract, label: str, as_of: datetime, in_force: Interval
     )
 
 
+def month_before(label: str) -> str:
+    """Return the label of the month before."""
+    year, number = map(int, label.split("-"))
+    return f"{year - 1:04d}-{_MONTHS_PER_YEAR}" if number == 1 else f"{year:04d}-{number - 1:02d}"
+
+
 def months_before(contract: Contract, label: str, in_force: Interval | None = None) -> list[str]:
     """Return the months before `label` in which this version was in force, the latest first."""
-    year, number = map(int, label.split("-"))
     first_day = contract.term.first_day
+    first = f"{first_day.year:04d}-{first_day.month:02d}"
     months: list[str] = []
-    while (year, number) > (first_day.year, first_day.month):
-        year, number = (year - 1, _MONTHS_PER_YEAR) if number == 1 else (year, number - 1)
-        months.append(f"{year:04d}-{number:02d}")
+    while label > first:
+        label = month_before(label)
+        months.append(label)
     if in_force is None:
         return months
     return [each for each in months if contract.month(each).end > in_force.start]

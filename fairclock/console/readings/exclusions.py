@@ -17,7 +17,7 @@ from fairclock.console.readings.models.exclusions import (
 )
 from fairclock.console.readings.ranges import latest_of, within_reach
 from fairclock.errors import NotAllowed
-from fairclock.model import EPOCH
+from fairclock.model import EPOCH, shared
 from fairclock.store.audit import audit_entries
 from fairclock.store.remedies import exclusion_entries
 from sla.contracts.versions import versions_of
@@ -182,7 +182,8 @@ def _caps(view: View, versions: Versions) -> list[CapUse]:
     shares = len(versions) > 1
     for version in reversed(versions_of(versions)):
         whole = version.contract.whole_month(label)
-        if max(whole.start, version.in_force.start) >= min(whole.end, version.in_force.end, view.as_of):
+        part = shared(whole, version.in_force)
+        if part is None or part.start >= view.as_of:
             continue
         month = month_of(version.contract, label, view.as_of, version.in_force if shares else None)
         said = said_of(view.store, version.contract, view.as_of)

@@ -19,7 +19,7 @@ from fairclock.console.readings.models.base import Anchor, Basis, Lack, Range, R
 from fairclock.console.readings.models.figures import CoverageFigures
 from fairclock.console.readings.models.overview import ContractCard, Overview, StandingFigures, State
 from fairclock.console.readings.ranges import latest_of, month_of_all
-from fairclock.model import Interval
+from fairclock.model import Interval, shared
 from fairclock.store.evaluations import newest_evaluations
 from fairclock.store.incidents import open_incidents
 from fairclock.store.issued_reports import issued_rows
@@ -129,9 +129,9 @@ def _month(versions: Versions, as_of: datetime) -> _Month | None:
     whole = month_of_all(versions, label)
     parts = []
     for each in versions_of(versions):
-        start, end = max(whole.start, each.in_force.start), min(whole.end, each.in_force.end)
-        if start < end and start < as_of:
-            parts.append(_Part(contract=each.contract, part=Interval(start=start, end=end)))
+        part = shared(whole, each.in_force)
+        if part is not None and part.start < as_of:
+            parts.append(_Part(contract=each.contract, part=part))
     if not parts:
         return None
     *earlier, last = parts

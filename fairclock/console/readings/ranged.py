@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fairclock.model import Interval, Outcome
+from fairclock.model import Interval, Outcome, shared
 from sla.contracts.versions import versions_of
-from sla.evaluation.breakdown import breakdown_aggregates, read_breakdown
+from sla.evaluation.breakdown import read_breakdown
 from sla.evaluation.budgets_section import error_budgets_section
 from sla.evaluation.coverage import coverage_of
 from sla.evaluation.dataset import rows_of
-from sla.evaluation.excluding import excluded_by, left_out, month_exclusions, said_of
+from sla.evaluation.excluding import excluded_by, month_exclusions, said_of
 from sla.evaluation.facts import Facts, facts_of
 from sla.evaluation.judged import Judged, judge
 from sla.evaluation.months import Month, month_of
 from sla.evaluation.parts import parts_of
+from sla.evaluation.printed import printed
 from sla.evaluation.ranking import values_at_ranks
 from sla.evaluation.sections import (
     breakdown_section,
@@ -30,15 +32,15 @@ from sla.evaluation.sections import (
 )
 from sla.evaluation.subject import subject_of
 from sla.evaluation.together import Together, together
-from sla.evaluation.traffic import read_traffic, traffic_aggregates
+from sla.evaluation.traffic import read_traffic
 from sla.evaluation.values import (
     clock_ranks,
-    known_aggregates,
     objective_ranks,
     read_clock_table,
     read_delivered,
 )
 from sla.evaluation.verdict_rows import objectives_section
+from sla.slices.counting import term_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from fairclock.store import Query, Store
     from sla.contracts import Contract
     from sla.contracts.versions import Version
-    from sla.evaluation.coverage import Coverage
     from sla.evaluation.excluded import Excluded
     from sla.evaluation.rows import Requests
 
@@ -118,15 +119,7 @@ def _judged(
     excluded = _excluded(store, version, window, as_of, shares=shares)
     subject = subject_of(contract, excluded=excluded, in_force=version.in_force if shares else None)
     subject = subject.by(parts_of(store, contract, rows_of(store, subject, window, as_of)))
-
-    def others(coverage: Coverage) -> dict[str, Query]:
-        return {
-            **traffic_aggregates(coverage.engine_intervals, left_out(excluded, name="excluded")),
-            **known_aggregates(),
-            **breakdown_aggregates(),
-        }
-
-    facts = facts_of(store, subject, _as_month(window, as_of), as_of, others)
+    facts = facts_of(store, subject, _as_month(window, as_of), as_of, partial(printed, excluded=excluded))
     return facts, {key: judge(promise, facts, facts.counts[key]) for key, promise in subject.promises.items()}
 
 
@@ -171,28 +164,17 @@ def _labels(contract: Contract, window: Interval, as_of: datetime, in_force: Int
         whole = contract.whole_month(label)
         if whole.start >= end:
             return found
-        period = _shared(_shared(whole, _term(contract)), in_force or whole)
+        in_term = shared(whole, term_of(contract))
+        period = None if in_term is None else shared(in_term, in_force or whole)
         if period is not None and period.start < end and period.end > window.start:
             found.append(label)
         year, number = (year + 1, 1) if number == 12 else (year, number + 1)  # noqa: PLR2004 - months
 
 
-def _term(contract: Contract) -> Interval:
-    """Return the instants of a version's term."""
-    return versions_of([contract])[0].in_force
-
-
-def _shared(one: Interval | None, other: Interval) -> Interval | None:
-    """Return what two intervals share; None where that is nothing."""
-    if one is None or one.start >= other.end or one.end <= other.start:
-        return None
-    return Interval(start=max(one.start, other.start), end=min(one.end, other.end))
-
-
 def _inside(versions: Sequence[Contract], window: Interval) -> list[tuple[Version, Interval]]:
     found = []
     for version in versions_of(versions):
-        inside = _shared(window, version.in_force)
+        inside = shared(window, version.in_force)
         if inside is not None:
             found.append((version, inside))
     return found

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from fairclock.console.readings.models.base import Range, RangeName
 from fairclock.console.readings.protocol import Wanted
 from fairclock.errors import NotEvaluable, UsageError
-from fairclock.model import Interval
+from fairclock.model import Interval, shared
 from sla.calendars import period_of_month
 from sla.contracts.versions import versions_of
+from sla.evaluation.months import month_before
 from sla.slices import latest_month
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def months_of(versions: Sequence[Contract], as_of: datetime) -> list[str]:
         else:
             if period.start < as_of:
                 found.append(latest)
-        latest = _before(latest)
+        latest = month_before(latest)
     return found
 
 
@@ -146,9 +147,9 @@ def month_of_all(versions: Sequence[Contract], label: str) -> Interval:
     parts = []
     for each in versions_of(versions):
         whole = each.contract.whole_month(label)
-        start, end = max(whole.start, each.in_force.start), min(whole.end, each.in_force.end)
-        if start < end:
-            parts.append(Interval(start=start, end=end))
+        part = shared(whole, each.in_force)
+        if part is not None:
+            parts.append(part)
     if not parts:
         raise NotEvaluable(
             f"month {label}",
@@ -156,11 +157,6 @@ def month_of_all(versions: Sequence[Contract], label: str) -> Interval:
             remedy="choose a month of the contract's term",
         )
     return Interval(start=parts[0].start, end=parts[-1].end)
-
-
-def _before(label: str) -> str:
-    year, number = map(int, label.split("-"))
-    return f"{year - 1:04d}-12" if number == 1 else f"{year:04d}-{number - 1:02d}"
 
 
 def _range(
