@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from starlette.testclient import TestClient
 
-from benchmarks.evaluating import RULES, TENANTS, fill
+from benchmarks.evaluating import RULES, TENANTS, contract_with_rules, fill
 from benchmarks.measuring import Figure, timed
 from billing.cost_book.configuration import GpuTimeSection
 from fairclock.console.access.failures import Failures
@@ -27,7 +27,6 @@ from fairclock.console.readings.answering import AnsweredReadings, Given
 from fairclock.console.server import Console, console_app
 from fairclock.model import Interval
 from fairclock.store import Query, open_store
-from sla.contracts import examine
 from sla.slices import InForce, evaluate_slices
 
 if TYPE_CHECKING:
@@ -43,21 +42,7 @@ _RUNS = 21
 _FEW_RUNS = 5
 _DAYS = 28
 _REST_SECONDS = 300.0
-_CONTRACT = """
-apiVersion: fairclock/v1
-kind: Contract
-id: {tenant}
-title: Benchmark
-provider: {{name: Example Cloud}}
-customer: {{name: Example, tenants: [{tenant}]}}
-term: {{from: {first}, to: {last}, time_zone: Etc/UTC}}
-period: {{month: anniversary, partial: prorated}}
-clock: {{start: received}}
-calendar: {{peak: [{{days: mon-sun, from: "09:00", to: "11:00"}}]}}
-objectives: [{objectives}]
-insufficient: {{below: 1, verdict: void}}
-unmeasured: {{time: bad, coverage_floor: 0%, below_floor: violated, unknown_clock: bad}}
-"""
+_PERIOD = "period: {month: anniversary, partial: prorated}\n"
 _AGAIN = """
 INSERT INTO sli_slices SELECT * REPLACE (now64(6, 'UTC') AS as_of, now64(6, 'UTC') AS stored_at)
 FROM sli_slices WHERE minute >= fromUnixTimestamp64Micro({since:Int64}, 'UTC') LIMIT 1 BY contract, version, minute
@@ -91,7 +76,15 @@ def figures(folder: Path, requests_in_all: int = REQUESTS) -> list[Figure]:
         start=(now - timedelta(days=_DAYS)).replace(hour=0, minute=0, second=0, microsecond=0),
         end=now.replace(second=0, microsecond=0),
     )
-    contracts = [[_contract(f"tenant-{number:03d}", month.start)] for number in range(TENANTS)]
+    begins = month.start.date()
+    contracts = [
+        [
+            contract_with_rules(
+                f"tenant-{number:03d}", first=begins, last=begins + timedelta(days=200), period=_PERIOD
+            )
+        ]
+        for number in range(TENANTS)
+    ]
     with open_store(f"chdb://{folder / 'store'}") as store:
         fill(store, requests_in_all, tenants=TENANTS, month=month)
         slices = evaluate_slices(store, [InForce(contract=each[0]) for each in contracts]).written
@@ -166,16 +159,3 @@ def _get(client: TestClient, path: str) -> None:
 def _another_pass(store: Store, month: Interval) -> None:
     since = int((month.end - timedelta(minutes=1)).timestamp() * 1_000_000)
     store.execute(Query(sql=_AGAIN, parameters={"since": since}))
-
-
-def _contract(tenant: str, start: datetime) -> Contract:
-    text = _CONTRACT.format(
-        tenant=tenant,
-        first=f"{start:%Y-%m-%d}",
-        last=f"{start + timedelta(days=200):%Y-%m-%d}",
-        objectives=", ".join(rule.clause for rule in RULES),
-    )
-    examination = examine(text)
-    if examination.contract is None:
-        raise RuntimeError(str(examination.problems))
-    return examination.contract

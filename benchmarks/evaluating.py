@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pandas as pd
@@ -93,12 +93,12 @@ RULES = [
 _CONTRACT = """
 apiVersion: fairclock/v1
 kind: Contract
-id: {tenant}
+id: {name}
 title: Benchmark
 provider: {{name: Example Cloud}}
-customer: {{name: Example, tenants: [{tenant}]}}
-term: {{from: 2026-01-01, to: 2026-12-31, time_zone: Etc/UTC}}
-clock: {{start: received}}
+customer: {{name: Example, tenants: [{tenants}]}}
+term: {{from: {first}, to: {last}, time_zone: Etc/UTC}}
+{period}clock: {{start: received}}
 calendar: {{peak: [{{days: mon-sun, from: "09:00", to: "11:00"}}]}}
 objectives: [{objectives}]
 insufficient: {{below: 1, verdict: void}}
@@ -125,7 +125,7 @@ _COLUMNS = "tenant, received_at, end_to_end_us, queue_us, prefill_us, decode_us,
 
 def figures(folder: Path, requests_in_all: int = REQUESTS) -> list[Figure]:
     """Count a month of `requests_in_all` requests for 100 contracts, then one more minute of a busy hour."""
-    contracts = [InForce(contract=_contract(f"tenant-{number:03d}")) for number in range(TENANTS)]
+    contracts = [InForce(contract=contract_with_rules(f"tenant-{number:03d}")) for number in range(TENANTS)]
     keys = [each.key for each in contracts]
     share = requests_in_all / _RATIO_TARGETED_AT
     with open_store(f"chdb://{folder / 'store'}") as store:
@@ -159,13 +159,32 @@ def figures(folder: Path, requests_in_all: int = REQUESTS) -> list[Figure]:
     ]  # fmt: skip
 
 
-def contract_text(tenant: str, clauses: Sequence[str]) -> str:
-    """Return the contract file of a tenant with these objectives."""
-    return _CONTRACT.format(tenant=tenant, objectives=", ".join(clauses))
+def contract_text(
+    name: str,
+    clauses: Sequence[str],
+    *,
+    tenants: Sequence[str] = (),
+    first: date = date(2026, 1, 1),
+    last: date = date(2026, 12, 31),
+    period: str = "",
+) -> str:
+    """Return a contract file with these objectives; of the tenant of its own name where none are given.
+
+    period: the clause `period` and the end of its line, where months are not those of the calendar.
+    """
+    return _CONTRACT.format(
+        name=name,
+        tenants=", ".join(tenants or (name,)),
+        first=first,
+        last=last,
+        period=period,
+        objectives=", ".join(clauses),
+    )
 
 
-def _contract(tenant: str) -> Contract:
-    examination = examine(contract_text(tenant, [rule.clause for rule in RULES]))
+def contract_with_rules(name: str, **clauses: Any) -> Contract:
+    """Return a contract with an objective for each of `RULES`; the rest is `contract_text`'s."""
+    examination = examine(contract_text(name, [rule.clause for rule in RULES], **clauses))
     if examination.contract is None:
         raise RuntimeError(str(examination.problems))
     return examination.contract

@@ -5,44 +5,32 @@ With so few rows it is the planning of the questions that takes the time, not th
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
-from benchmarks.evaluating import RULES
+from benchmarks.evaluating import RULES, contract_with_rules
 from benchmarks.measuring import Figure, timed
 from benchmarks.sample import HOUR_START_SECONDS, engine_line, gateway_line, requests
 from fairclock.store import LineBatch, open_store
-from sla.contracts import examine
 from sla.evaluation import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sla.contracts import Contract
-
 REQUESTS = 400
 RUNS = 3
-_CONTRACT = """
-apiVersion: fairclock/v1
-kind: Contract
-id: reported
-title: Benchmark
-provider: {{name: Example Cloud}}
-customer: {{name: Example, tenants: [{tenants}]}}
-term: {{from: {year}-01-01, to: {year}-12-31, time_zone: Etc/UTC}}
-clock: {{start: received}}
-calendar: {{peak: [{{days: mon-sun, from: "09:00", to: "11:00"}}]}}
-objectives: [{objectives}]
-insufficient: {{below: 1, verdict: void}}
-unmeasured: {{time: bad, coverage_floor: 0%, below_floor: violated, unknown_clock: bad}}
-"""
 
 
 def figures(folder: Path) -> list[Figure]:
     """Report a month of `REQUESTS` requests from both sides, judged by 20 objectives, before and after it is sealed."""
     start = datetime.fromtimestamp(HOUR_START_SECONDS, UTC)
     sample = list(requests(REQUESTS, seed=3))
-    contract = _contract(sorted({each.tenant for each in sample}), start.year)
+    contract = contract_with_rules(
+        "reported",
+        tenants=sorted({each.tenant for each in sample}),
+        first=date(start.year, 1, 1),
+        last=date(start.year, 12, 31),
+    )
     with open_store(f"chdb://{folder / 'store'}") as store:
         store.ingest(LineBatch(kind="gateway", source="bench", lines=[gateway_line(each) for each in sample]))
         store.ingest(LineBatch(kind="engine", source="bench", lines=[engine_line(each) for each in sample]))
@@ -62,11 +50,3 @@ def figures(folder: Path) -> list[Figure]:
         Figure(what=f"{what}, joined live", measured=f"{live:.2f} s of a processor"),
         Figure(what=f"{what}, sealed", measured=f"{sealed:.2f} s of a processor"),
     ]
-
-
-def _contract(tenants: list[str], year: int) -> Contract:
-    objectives = ", ".join(rule.clause for rule in RULES)
-    examination = examine(_CONTRACT.format(tenants=", ".join(tenants), year=year, objectives=objectives))
-    if examination.contract is None:
-        raise RuntimeError(str(examination.problems))
-    return examination.contract
