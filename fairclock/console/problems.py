@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -24,15 +25,29 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 _NAMED = "urn:fairclock:problem:"
-_RETRY_AFTER_SECONDS = "5"
-_KINDS: tuple[tuple[type[FairclockError], int, str, str], ...] = (
-    (NotShown, 404, "not-found", "there is nothing of that name"),
-    (NotAllowed, 403, "not-allowed", "that is not for you to do"),
-    (TooBusy, 503, "too-busy", "the answer takes too long"),
-    (StoreError, 503, "store-away", "the store does not answer"),
-    (NotEvaluable, 422, "not-evaluable", "the question cannot be answered"),
-    (UsageError, 422, "wrong-question", "the question is not well put"),
-)
+AWAY = 503
+RETRY_AFTER = {"Retry-After": "5"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What errors of one class are answered with; `page` is what the pages' words call it."""
+
+    raised: type[FairclockError]
+    status: int
+    name: str
+    title: str
+    page: str
+
+
+KINDS = (
+    Kind(raised=NotShown, status=404, name="not-found", title="there is nothing of that name", page="not_found"),
+    Kind(raised=NotAllowed, status=403, name="not-allowed", title="that is not for you to do", page="not_allowed"),
+    Kind(raised=TooBusy, status=AWAY, name="too-busy", title="the answer takes too long", page="busy"),
+    Kind(raised=StoreError, status=AWAY, name="store-away", title="the store does not answer", page="store"),
+    Kind(raised=NotEvaluable, status=422, name="not-evaluable", title="the question cannot be answered", page="not_evaluable"),
+    Kind(raised=UsageError, status=422, name="wrong-question", title="the question is not well put", page="wrong"),
+)  # fmt: skip
 
 
 def problem(
@@ -51,14 +66,24 @@ def problem(
 
 def answered(error: FairclockError) -> Response:
     """Return the answer for an error: what to do stands in it, what the store said in its own words does not."""
-    for kind, status, name, title in _KINDS:
-        if isinstance(error, kind):
-            headers = {"Retry-After": _RETRY_AFTER_SECONDS} if status == 503 else None  # noqa: PLR2004
-            detail = "try again in a few seconds" if kind is StoreError else str(error)
-            where = None if kind is StoreError else error.where
-            return problem(status, kind=name, title=title, detail=detail, where=where, headers=headers)
-    _LOG.error("the console cannot answer: %s", error)
-    return failed()
+    kind = kind_of(error)
+    if kind is None:
+        _LOG.error("the console cannot answer: %s", error)
+        return failed()
+    is_away = kind.raised is StoreError
+    return problem(
+        kind.status,
+        kind=kind.name,
+        title=kind.title,
+        detail="try again in a few seconds" if is_away else str(error),
+        where=None if is_away else error.where,
+        headers=RETRY_AFTER if kind.status == AWAY else None,
+    )
+
+
+def kind_of(error: Exception) -> Kind | None:
+    """Return of which kind an error is; None for one that no question can be at fault for."""
+    return next((each for each in KINDS if isinstance(error, each.raised)), None)
 
 
 def failed() -> Response:

@@ -12,15 +12,8 @@ from starlette.responses import HTMLResponse
 from fairclock.console.pages.choices import keep_choices
 from fairclock.console.pages.looking import view_of
 from fairclock.console.pages.making import problem_html
-from fairclock.errors import (
-    FairclockError,
-    NotAllowed,
-    NotEvaluable,
-    NotShown,
-    StoreError,
-    TooBusy,
-    UsageError,
-)
+from fairclock.console.problems import AWAY, RETRY_AFTER, kind_of
+from fairclock.errors import FairclockError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -28,19 +21,10 @@ if TYPE_CHECKING:
 
     from fairclock.console.server import Console
 
-_KINDS: tuple[tuple[type[Exception], int, str], ...] = (
-    (NotShown, 404, "not_found"),
-    (NotAllowed, 403, "not_allowed"),
-    (TooBusy, 503, "busy"),
-    (StoreError, 503, "store"),
-    (NotEvaluable, 422, "not_evaluable"),
-    (UsageError, 422, "wrong"),
-)
 _SAID = frozenset({"not_allowed", "busy", "not_evaluable", "wrong"})
 """Of which the error's own sentence is shown; a missing page has none, and a store's is for its log."""
 _OF_STATUS = {401: "unknown", 403: "not_allowed", 404: "not_found", 429: "too_many"}
-_MISSING, _FAILURE, _AWAY = 404, 500, 503
-_RETRY_AFTER = {"Retry-After": "5"}
+_MISSING, _FAILURE = 404, 500
 _KEPT_HEADERS = frozenset({"retry-after", "www-authenticate", "allow"})
 _LOG = logging.getLogger(__name__)
 
@@ -58,7 +42,7 @@ async def problem_page(console: Console, request: Request, error: Exception) -> 
     html = problem_html(view, status=status, kind=kind, detail=detail)
     if isinstance(error, FairclockError) and status == _FAILURE:
         _LOG.error("the console cannot answer: %s", error)
-    headers = dict(_RETRY_AFTER if status == _AWAY else {})
+    headers = dict(RETRY_AFTER if status == AWAY else {})
     if isinstance(error, HTTPException):
         headers |= {
             name: text for name, text in (error.headers or {}).items() if name.lower() in _KEPT_HEADERS
@@ -68,9 +52,9 @@ async def problem_page(console: Console, request: Request, error: Exception) -> 
 
 
 def _kind(error: Exception) -> tuple[int, str]:
-    for raised, status, kind in _KINDS:
-        if isinstance(error, raised):
-            return status, kind
+    kind = kind_of(error)
+    if kind is not None:
+        return kind.status, kind.page
     if isinstance(error, HTTPException):
         return error.status_code, _OF_STATUS.get(error.status_code, "wrong")
     return _FAILURE, "failure"
