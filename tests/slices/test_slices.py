@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ import pytest
 
 from fairclock.model import Interval
 from fairclock.store import LineBatch, Query
+from fairclock.store.migrations import migrations
 from fairclock.store.slices import forget_slices
 from sla.evaluation.excluded import Excluded
 from sla.slices import InForce, evaluate_slices, slices_as_of, sums_as_of
@@ -240,6 +242,28 @@ def test_slices_thrown_away_are_built_anew(store):
     assert read(store) == {}
     evaluate_slices(store, [VERSION])
     assert read(store) == by_hand(traffic)
+
+
+def test_an_older_store_keeps_its_slices_under_the_finer_index_however_often_that_is_begun(store):
+    traffic = some_traffic(12)
+    keep(store, traffic)
+    evaluate_slices(store, [VERSION])
+    kept = versions_kept(store)
+    (coarse,) = next(each.statements for each in migrations() if each.name == "slices")[:1]
+    (finer,) = next(each.statements for each in migrations() if each.name == "finer_slices")
+    store.execute(Query(sql="RENAME TABLE sli_slices TO before"))
+    store.execute(Query(sql=coarse))
+    store.execute(Query(sql="INSERT INTO sli_slices SELECT * FROM before"))
+    store.execute(Query(sql="DROP TABLE before"))
+    assert _index_rows(store) == 8192
+    for _ in range(2):  # the second as after a process that died before it had noted the first
+        store.execute(Query(sql=finer))
+        assert (_index_rows(store), versions_kept(store), read(store)) == (256, kept, by_hand(traffic))
+
+
+def _index_rows(store):
+    ((engine,),) = store.rows(Query(sql="SELECT engine_full FROM system.tables WHERE name = 'sli_slices'"))
+    return int(re.search(r"index_granularity = (\d+)", engine)[1])
 
 
 def test_what_is_excluded_leaves_good_and_bad_alike(store):
