@@ -193,7 +193,11 @@ def _line(series: Series, scale: Scale, places: Sequence[float]) -> list[str]:
             f'<polyline points="{points}" fill="none" stroke="{series.colour}" stroke-width="1.6" '
             f'stroke-linejoin="round"{broken}/>'
         )
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.7" fill="{series.colour}"/>' for x, y in run]
+        # a line of no length with round ends is a dot: one path is set much faster than a circle a value
+        dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in run)
+        parts.append(
+            f'<path d="{dots}" fill="none" stroke="{series.colour}" stroke-width="3.4" stroke-linecap="round"/>'
+        )
     return parts
 
 

@@ -75,7 +75,7 @@ def faces_for(text: str) -> list[Face]:
         )
     faces = [face for file in _BASE for face in _find(file)]
     wanted = {character for character in text if not _draws_nothing(character)}
-    wanted -= _drawn_by(faces)
+    wanted -= _drawn_by(tuple(faces))
     for file in _others(wanted):
         found = _find(file)
         if found and wanted & _drawn_by(found):
@@ -96,7 +96,7 @@ def describe(text: str = "") -> list[dict[str, str]]:
     except ModuleNotFoundError:
         return []  # the base install sets no documents
     faces = [face for file in _BASE for face in _find(file)]
-    drawn = _drawn_by(faces)
+    drawn = _drawn_by(tuple(faces))
     faces += [
         face
         for file in _others({character for character in text if not _draws_nothing(character)} - drawn)
@@ -150,7 +150,8 @@ def _family(font: object) -> str:
     return str(font["name"].getDebugName(1))  # type: ignore[index]
 
 
-def _drawn_by(faces: Iterable[Face]) -> frozenset[str]:
+@lru_cache(maxsize=16)
+def _drawn_by(faces: tuple[Face, ...]) -> frozenset[str]:
     return frozenset().union(*(_characters(face) for face in faces))
 
 

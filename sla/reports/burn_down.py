@@ -36,6 +36,11 @@ class BurnDown:
     first_day: str
     last_day: str
 
+    @property
+    def is_untouched(self) -> bool:
+        """Return whether nothing was spent on any day; of a day that is not known nobody can tell."""
+        return all(spent == 0 for spent in self.spent)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpentTable:
@@ -55,11 +60,13 @@ def burn_downs(report: Report, language: Language) -> list[BurnDown]:
 
 
 def spent_tables(rows: Sequence[BurnDown], language: Language) -> list[SpentTable]:
-    """Return what was spent on each day, in tables as wide as the page."""
+    """Return what was spent on each day of the budgets of which anything was, in tables as wide as the page."""
     nothing = language.text("nothing")
     tables = []
     same_days: dict[tuple[str, ...], list[BurnDown]] = {}
     for row in rows:
+        if row.is_untouched:
+            continue
         same_days.setdefault(tuple(row.days), []).append(row)
     for days, group in same_days.items():
         for start in range(0, len(group), _MOST_COLUMNS):

@@ -116,6 +116,9 @@ def report_html(report: Report, code: str, appearance: Appearance = AS_SHIPPED) 
         "burn_downs": drawings.burn_down_charts(burning, language, font_family=fonts),
         "burning": burning,
         "spent_tables": spent_tables(burning, language),
+        "untouched_budgets": language.text("list_comma").join(
+            each.objective for each in burning if each.is_untouched
+        ),
         "provenance": provenance(language),
         "days": days,
         "daily_threshold": threshold,
