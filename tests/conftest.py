@@ -21,6 +21,10 @@ settings.load_profile(os.environ.get("FAIRCLOCK_HYPOTHESIS", "test"))
 
 # A file is one worker's. Those that take longest come first, so that none is left to a single worker at the end.
 LONGEST_FIRST = (
+    "live/test_burst.py",
+    "live/test_billing.py",
+    "live/test_plugin_contract.py",
+    "live/test_live.py",
     "faults/test_misbehaving_server.py",
     "acceptance/test_report_equals_oracle.py",
     "faults/test_kills.py",
@@ -48,12 +52,20 @@ LONGEST_FIRST = (
 )
 
 
+ONE_PROCESS = "result"
+"""The fixture that starts a vLLM for several files: those that look at it are one process's, as if they were one file."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of LONGEST_FIRST at the beginning; what stands in a file keeps its order."""
+    """Put the tests of LONGEST_FIRST at the beginning, and keep each file in one process; its order stays."""
     folder = Path(__file__).parent
     places = {folder / name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+    sharing = {item.path for item in items if ONE_PROCESS in getattr(item, "fixturenames", ())}
+    for item in items:
+        group = ONE_PROCESS if item.path in sharing else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def _in_ci() -> bool:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from sla.issuing.findings import Verified
 
 
+NOBODY = "signed by nobody who is known"
+
+
 @click.command(short_help="Say whether a file is unaltered, and who signed it.")
 @click.argument("path", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
@@ -99,14 +102,16 @@ def _print(found: Verified, path: Path, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         click.echo(json.dumps({"file": str(path), **found.tree()}, ensure_ascii=False, indent=2))
         return
+    from fairclock.documents.text import printable  # noqa: PLC0415 - a file says what its writer wanted
+
     for finding in found.findings:
         if finding.is_wrong or not quiet:
-            click.echo(f"{'WRONG' if finding.is_wrong else 'ok':<6}{finding.text}")
+            click.echo(f"{'WRONG' if finding.is_wrong else 'ok':<6}{printable(finding.text)}")
     for signature in found.signatures:
-        click.echo(f"{signature.where}: {signature.signer or 'signed by nobody who is known'}")
+        click.echo(printable(f"{signature.where}: {signature.signer or NOBODY}"))
         for finding in signature.findings:
             if finding.is_wrong or not quiet:
-                click.echo(f"  {'WRONG' if finding.is_wrong else 'ok':<6}{finding.text}")
+                click.echo(f"  {'WRONG' if finding.is_wrong else 'ok':<6}{printable(finding.text)}")
 
 
 def _contracts(named: Sequence[Path], config: Path | None) -> list[Contract]:

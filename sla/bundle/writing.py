@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 import shutil
 import zipfile
 from importlib.resources import files
@@ -58,8 +59,7 @@ def write_bundle(
     """
     directory.mkdir(parents=True, exist_ok=True)
     folder = directory / bundle_name(report)
-    beside = directory / f".{folder.name}.part"
-    shutil.rmtree(beside, ignore_errors=True)
+    beside = _beside(folder)
     beside.mkdir()
     try:
         _write_files(store, versions, report, beside, as_of=as_of, issued=issued)
@@ -136,10 +136,15 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
+def _beside(path: Path) -> Path:
+    """Return a name beside `path` that no other process writes to."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+
+
 def zipped(folder: Path) -> Path:
     """Write a bundle as one ZIP file beside its folder, the same bytes for the same bundle, and return it."""
     path = folder.with_name(f"{folder.name}.zip")
-    beside = folder.with_name(f".{folder.name}.zip.part")
+    beside = _beside(path)
     with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
         for each in sorted(folder.rglob("*")):
             if each.is_file():

@@ -232,6 +232,26 @@ def test_key_prints_the_public_key_as_a_contract_names_it(fairclock, provider, t
     assert fairclock("reports", "key", "--key", provider.key_file(tmp_path)).out.strip() == provider.text
 
 
+def test_what_is_nested_deeper_than_can_be_read_is_signed_as_a_file_like_any_other(
+    fairclock, provider, tmp_path
+):
+    deep = tmp_path / "deep.json"
+    deep.write_bytes(b"[" * 200_000)
+    fairclock("reports", "sign", deep, "--key", provider.key_file(tmp_path))
+    said = fairclock("reports", "verify", deep, "--key", provider.text, code=0).out
+    assert "ok" in said
+
+
+def test_a_file_cannot_write_to_the_terminal_of_whoever_verifies_it(fairclock, contract, issued, tmp_path):
+    tree = json.loads(issued)
+    tree["issue"]["number"] = "acme\x1b[2K\x1b[1Gok    everything\u202e"
+    made_up = tmp_path / "made_up.json"
+    made_up.write_text(json.dumps(tree), encoding="utf-8")
+    said = fairclock("reports", "verify", made_up, "--contract", contract, code=1).out
+    assert "[U+001B]" in said
+    assert not {"\x1b", "\u202e"} & set(said)
+
+
 def test_list_is_one_line_a_report(fairclock, issued):
     line = fairclock("reports", "list").out
     assert line.startswith(f"{NUMBER}  2026-10  revision 1  as of ")
