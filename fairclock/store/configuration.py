@@ -38,4 +38,5 @@ class StoreSection(Section):
             self.dsn_file,
             if_unreadable="let this user read the file that store.dsn_file names",
             if_empty="write clickhouse://user:password@host:8123/fairclock there",
+            what="address",
         )

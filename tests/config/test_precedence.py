@@ -37,7 +37,7 @@ def test_the_store_s_address_in_a_file_stands_above_that_in_the_configuration(fo
     assert store_dsn(None, None) == VARIABLE
     assert store_dsn(FLAG, None) == FLAG
     (folder / "dsn").unlink()
-    with pytest.raises(ConfigurationError, match=r"the token cannot be read.*store\.dsn_file names"):
+    with pytest.raises(ConfigurationError, match=r"the address cannot be read.*store\.dsn_file names"):
         store_dsn(None, None)
 
 
