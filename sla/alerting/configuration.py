@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from fairclock.config import Seconds, Section, refuse
+from fairclock.config import Seconds, Section, Share, refuse
 from fairclock.model import Clock  # noqa: TC001 - pydantic reads it when the program runs
 
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _SHORTEST_WINDOW_SECONDS = 720.0
-
-
-def _share(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        return value
-    match = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None:
-        raise refuse("is no share", "write 80%")
-    return Fraction(match[1]) / 100
-
-
-Share = Annotated[Fraction, BeforeValidator(_share)]
-"""A share, written ``80%``."""
 
 
 def _part_of_a_whole(share: Fraction) -> Fraction:
