@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from fairclock.config import FilePath, Section, Share, refuse
+from fairclock.config import FilePath, Section, refuse
 from fairclock.config.credentials import read_token
 from fairclock.errors import UsageError
 from fairclock.store.dsn import parse_dsn
@@ -21,12 +21,6 @@ class StoreSection(Section):
 
     cluster: str | None = Field(default=None, examples=["fairclock"])
     """The cluster that a server's tables lie on, replicated and distributed; without it they lie on that server."""
-
-    free_warning: Share = Field(default="15%", validate_default=True, gt=0, lt=1)
-    """At which share of free space on the store's disk `up` and `doctor` warn."""
-
-    free_critical: Share = Field(default="5%", validate_default=True, gt=0, lt=1)
-    """At which share of free space they call it an error."""
 
     @field_validator("dsn")
     @classmethod
