@@ -32,4 +32,5 @@ def _of_this_process(format_: Format) -> bytes:
     ProcessCollector(registry=registry)
     if format_ is Format.PLAIN:
         return generate_latest(registry)
-    return generate_openmetrics(registry).removesuffix(END)
+    text: bytes = generate_openmetrics(registry)  # type: ignore[no-untyped-call]
+    return text.removesuffix(END)

@@ -50,7 +50,9 @@ class HistogramFigure:
     def __post_init__(self) -> None:
         """Refuse counts that are not the edges'."""
         if len(self.counts) != len(self.edges) + 1:
-            raise ValueError(f"{len(self.edges)} edges have {len(self.edges) + 1} counts, not {len(self.counts)}")
+            raise ValueError(
+                f"{len(self.edges)} edges have {len(self.edges) + 1} counts, not {len(self.counts)}"
+            )
 
     @property
     def kind(self) -> Literal["histogram"]:

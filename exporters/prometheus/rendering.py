@@ -69,12 +69,12 @@ def _lines(figure: Published, format_: Format) -> str:
     if isinstance(figure, Figure):
         suffix = "_total" if figure.kind == "counter" else ""
         labels = _labels(figure.labels)
-        return f"{figure.name}{suffix}{f'{{{labels}}}' if labels else ''} {floatToGoString(figure.value)}\n"
+        return f"{figure.name}{suffix}{f'{{{labels}}}' if labels else ''} {_number(figure.value)}\n"
     # labels are in alphabetical order, and so `le` is somewhere among them
     before = _labels({name: value for name, value in figure.labels.items() if name < _LE})
     after = _labels({name: value for name, value in figure.labels.items() if name > _LE})
-    begin = f"{figure.name}_bucket{{{before + ',' if before else ''}{_LE}=\""
-    end = f"\"{',' + after if after else ''}}} "
+    begin = f'{figure.name}_bucket{{{before + "," if before else ""}{_LE}="'
+    end = f'"{"," + after if after else ""}}} '
     buckets = [
         f"{begin}{edge}{end}{_count(count)}\n"
         for edge, count in zip(_edges(figure.edges), figure.counts, strict=True)
@@ -82,13 +82,18 @@ def _lines(figure: Published, format_: Format) -> str:
     place = place_of_exemplar(figure)
     if format_ is Format.OPENMETRICS and place is not None and figure.exemplar is not None:
         found = figure.exemplar
-        seen = f'{{trace_id="{found.trace_id}"}} {floatToGoString(found.value)} {found.at_seconds}'
+        seen = f'{{trace_id="{found.trace_id}"}} {_number(found.value)} {found.at_seconds}'
         buckets[place] = f"{buckets[place][:-1]} # {seen}\n"
     labels = _labels(figure.labels)
     inside = f"{{{labels}}}" if labels else ""
     buckets.append(f"{figure.name}_count{inside} {_count(figure.counts[-1])}\n")
-    buckets.append(f"{figure.name}_sum{inside} {floatToGoString(figure.total)}\n")
+    buckets.append(f"{figure.name}_sum{inside} {_number(figure.total)}\n")
     return "".join(buckets)
+
+
+def _number(value: float) -> str:
+    text: str = floatToGoString(value)  # type: ignore[no-untyped-call]
+    return text
 
 
 _EDGES: dict[tuple[float, ...], tuple[str, ...]] = {}
@@ -100,12 +105,12 @@ def _edges(edges: tuple[float, ...]) -> tuple[str, ...]:
     if known is None:
         if len(_EDGES) >= _MOST_EDGES:
             _EDGES.clear()
-        known = _EDGES[edges] = (*map(floatToGoString, edges), "+Inf")
+        known = _EDGES[edges] = (*map(_number, edges), "+Inf")
     return known
 
 
 def _count(count: int) -> str:
-    return f"{count}.0" if count < _SHORTEST_WITH_EXPONENT else floatToGoString(count)
+    return f"{count}.0" if count < _SHORTEST_WITH_EXPONENT else _number(count)
 
 
 def _labels(labels: Mapping[str, str]) -> str:

@@ -7,13 +7,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from exporters.prometheus.compression import Deflated, deflated
-from exporters.prometheus.formats import Format
 from exporters.prometheus.rendering import Renderer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from exporters.prometheus.formats import Format
     from exporters.prometheus.rendering import Published
 
 _FORGOTTEN_AFTER = 20
@@ -34,6 +34,9 @@ class Snapshots:
     A format that nobody asked for in the last snapshots is not rendered; the first scrape in it waits for that once.
     """
 
+    told: Callable[[datetime], None] = lambda _: None
+    """Called before a snapshot is handed out for the first time, with as of when it is."""
+
     _guard: Lock = field(default_factory=Lock)
     _figures: Sequence[Published] = ()
     _at: datetime | None = None
@@ -52,7 +55,7 @@ class Snapshots:
         """Return as of when the newest figures are that somebody was told."""
         return self._scraped
 
-    def publish(self, figures: Sequence[Published], at: datetime) -> None:
+    def publish(self, figures: Sequence[Published], at: datetime | None) -> None:
         """Render `figures`, as of `at`, in the formats that were asked for lately, and hand them out from now on."""
         with self._guard:
             for format_ in list(self._unasked):
@@ -72,6 +75,8 @@ class Snapshots:
             if found is None:
                 renderer = self._renderers[format_] = Renderer(format_)
                 found = self._texts[format_] = _rendered(renderer, self._figures)
+            if self._at is not None and self._at != self._scraped:
+                self.told(self._at)
             self._scraped = self._at
             return found
 

@@ -79,7 +79,7 @@ class GpuEventCount(NamedTuple):
     gpu_instance: int | None
     compute_instance: int | None
     kind: str
-    count: int
+    events: int
 
 
 def engine_readings(store: Rows, window: Interval, as_of: datetime) -> list[EngineReading]:
@@ -92,7 +92,10 @@ def engine_readings(store: Rows, window: Interval, as_of: datetime) -> list[Engi
             parameters={**_parameters(window, as_of), "names": list(ENGINE_SERIES)},
         )
     )
-    return [EngineReading(*row[:4], float(row[4])) for row in found]
+    return [
+        EngineReading(name=name, target=target, engine=engine, model=model, value=float(value))
+        for name, target, engine, model, value in found
+    ]
 
 
 def engine_states(store: Rows, window: Interval, as_of: datetime) -> list[EngineState]:
@@ -120,7 +123,9 @@ def gpu_readings(store: Rows, window: Interval, as_of: datetime) -> list[GpuRead
     return sorted((GpuReading(*row) for row in found), key=lambda each: (each.host, each.gpu))
 
 
-def gpu_event_counts(store: Rows, since: datetime, as_of: datetime, *, reach: Interval) -> list[GpuEventCount]:
+def gpu_event_counts(
+    store: Rows, since: datetime, as_of: datetime, *, reach: Interval
+) -> list[GpuEventCount]:
     """Return the events of `reach` that were first stored after `since` and up to `as_of`; a copy is none."""
     found = store.rows(
         Query(
@@ -133,7 +138,7 @@ def gpu_event_counts(store: Rows, since: datetime, as_of: datetime, *, reach: In
             parameters={**_parameters(reach, as_of), "since_wins": FIRST_WINS_BASE - to_us(since)},
         )
     )
-    return [GpuEventCount(*row[:6], int(row[6])) for row in found]
+    return [GpuEventCount(*row) for row in found]
 
 
 def _parameters(window: Interval, as_of: datetime) -> dict[str, object]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from fairclock.model import Outcome, to_us
+from fairclock.model import Clock, Outcome, to_us
 from fairclock.store.query import Query
 
 if TYPE_CHECKING:
@@ -21,6 +21,19 @@ if TYPE_CHECKING:
 OUTCOMES = tuple(Outcome)
 TOKENS = ("prompt", "cached", "completion")
 _RECENT_US = 300_000_000
+_GAPS = "toInt64(greatest(ifNull(decode_tokens, 2), 2) - 1)"
+CLOCKS: Mapping[Clock, str] = {
+    Clock.END_TO_END: "end_to_end_us",
+    Clock.QUEUE: "queue_us",
+    Clock.EXCLUDING_QUEUE: "end_to_end_us - ifNull(queue_us, 0)",
+    Clock.INFERENCE: "prefill_us + decode_us",
+    Clock.PREFILL: "prefill_us",
+    Clock.DECODE: "decode_us",
+    Clock.OUTSIDE: "end_to_end_us - (prefill_us + decode_us)",
+    Clock.TIME_TO_FIRST_TOKEN: "time_to_first_token_us",
+    Clock.TIME_PER_OUTPUT_TOKEN: f"if(ifNull(decode_tokens, 0) > 1, intDiv(decode_us + {_GAPS} - 1, {_GAPS}), NULL)",
+}
+"""Each clock from `received`, in µs, as the evaluation of contracts has it; NULL where it was not measured."""
 
 
 class Requests(Protocol):
@@ -100,12 +113,15 @@ def sums_query(rows: Query, as_of: datetime, clocks: Sequence[Measured]) -> Quer
             place = f"indexOf({{{names}:Array(String)}}, tenant)"
             at = f"if({place} = 0, {at}, {{{edges}_own:Array(Array(Int64))}}[{place}])"
         is_measured = f"outcome = 'ok' AND isNotNull({value})"
+        slowest = (
+            f"argMaxIf(tuple(lower(hex(trace_id)), ifNull({value}, 0), toUnixTimestamp64Micro(received_at)), ifNull({value}, 0),"
+            f" {is_measured} AND reinterpretAsUInt128(trace_id) != 0 AND toUnixTimestamp64Micro(received_at) >= {{recent:Int64}})"
+        )
         columns += [
             f"sumForEachIf(arrayMap(edge -> toUInt64(assumeNotNull({value}) <= edge), {at}), {is_measured})",
             f"countIf({is_measured})",
             f"sumIf(toInt128(ifNull({value}, 0)), {is_measured})",
-            f"argMaxIf(tuple(lower(hex(trace_id)), ifNull({value}, 0), toUnixTimestamp64Micro(received_at)), ifNull({value}, 0),"
-            f" {is_measured} AND reinterpretAsUInt128(trace_id) != 0 AND toUnixTimestamp64Micro(received_at) >= {{recent:Int64}})",
+            slowest,
         ]
     # a cached token is a prompt's token, too: each is counted in one class
     tokens = (

@@ -77,6 +77,12 @@ def running(
             pipeline.courier = stack.enter_context(carrying(settings.webhooks, link))
             names = ", ".join(each.name for each in settings.webhooks.destinations)
             pipeline.announcements.append(f"telling of alerts: {names}")
+        if looked is not None and link is not None and settings.http.address != "off":
+            from fairclock.cli.pipeline.metrics.serving import publishing  # noqa: PLC0415 - only where there is a store
+
+            pipeline.publisher = stack.enter_context(
+                publishing(settings, looked, pipeline, directory=directory)
+            )
         if settings.http.address != "off" or _has_own_console(settings, looked):
             _answer(pipeline, settings, stack, takes_frames=takes_frames, looked=looked)
         yield pipeline
@@ -125,7 +131,11 @@ def _answer(
 
     http = settings.http
     routes: list[BaseRoute] = list(
-        health_routes(ended=pipeline.ended, ready=pipeline.ready, figures=pipeline.figures)
+        health_routes(
+            ended=pipeline.ended,
+            ready=pipeline.ready,
+            scrape=lambda format_, compressed: pipeline.scrape(format_, compressed=compressed),
+        )
     )
     keyring = None
     if takes_frames:

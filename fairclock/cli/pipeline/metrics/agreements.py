@@ -94,7 +94,9 @@ class Agreements:
             yield from _of_card(card, months.get((card.contract, card.month or "")))
             yield from self._burning(view, contract, burns.get(key_of(contract)))
             for severity in SEVERITIES:
-                yield _gauge(ALERTS, firing[card.contract, severity], contract=card.contract, severity=severity)
+                yield _gauge(
+                    ALERTS, firing[card.contract, severity], contract=card.contract, severity=severity
+                )
 
     def _burning(
         self, view: View, contract: Contract, sums: Sequence[tuple[Tally, ...]] | None
@@ -115,7 +117,9 @@ class Agreements:
                     share,
                 )
                 if rate is not None:
-                    yield _gauge(BURN, float(rate), contract=contract.id, objective=objective.name, window=window)
+                    yield _gauge(
+                        BURN, float(rate), contract=contract.id, objective=objective.name, window=window
+                    )
 
 
 def _recent(
@@ -145,7 +149,9 @@ def _of_contract(contract: Contract) -> Iterator[Published]:
         )
     named = [each.name for each in contract.objectives if isinstance(each, LatencyObjective)]
     for name, (clock, threshold_us) in zip(named, thresholds_of(contract), strict=True):
-        yield _gauge(THRESHOLD, threshold_us / 1_000_000, contract=contract.id, objective=name, clock=clock.value)
+        yield _gauge(
+            THRESHOLD, threshold_us / 1_000_000, contract=contract.id, objective=name, clock=clock.value
+        )
 
 
 def _of_card(card: ContractCard, kept: str | None) -> Iterator[Published]:

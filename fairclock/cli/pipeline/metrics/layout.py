@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairclock.model import Clock
-from fairclock.store.request_sums import Measured
-from sla.contracts.objectives import LatencyObjective
-from sla.evaluation.clocks import clock_columns, column_of
+from fairclock.store.request_sums import CLOCKS, Measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,25 +28,16 @@ def layout_of(section: MetricsSection, contracts: Iterable[Sequence[Contract]]) 
             for clock, threshold_us in thresholds_of(contract):
                 at = thresholds.setdefault(clock, {})
                 at.setdefault(threshold_us, set()).update(contract.customer.tenants)
-    return tuple(_measured(section, clock, sql, thresholds.get(clock, {})) for clock, sql in _SQL.items())
+    return tuple(_measured(section, clock, sql, thresholds.get(clock, {})) for clock, sql in CLOCKS.items())
 
 
 def thresholds_of(contract: Contract) -> list[tuple[Clock, int]]:
     """Return the clock and the threshold (µs) of each latency objective."""
     return [
-        (each.latency.clock, each.latency.at_most_us)
+        (latency.clock, latency.at_most_us)
         for each in contract.objectives
-        if isinstance(each, LatencyObjective)
+        if (latency := getattr(each, "latency", None)) is not None
     ]
-
-
-def _expressions() -> Mapping[Clock, str]:
-    suffixes = {clock: f" AS {column_of(clock)}" for clock in Clock}
-    columns = {each.sql.rpartition(" AS ")[2]: each.sql for each in clock_columns("received")}
-    return {clock: columns[column_of(clock)].removesuffix(suffix) for clock, suffix in suffixes.items()}
-
-
-_SQL = _expressions()
 
 
 def _measured(

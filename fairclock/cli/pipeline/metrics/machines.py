@@ -63,7 +63,9 @@ def engine_figures(store: Store, as_of: datetime, *, stale_after: timedelta) -> 
         if each.name in _STATES:
             yield _gauge(ENGINE_REQUESTS, each.value, {**labels, "state": _STATES[each.name]})
         elif each.name == "vllm:num_preemptions":
-            yield Figure(name=PREEMPTIONS, about=ABOUT[PREEMPTIONS], value=each.value, labels=labels, kind="counter")
+            yield Figure(
+                name=PREEMPTIONS, about=ABOUT[PREEMPTIONS], value=each.value, labels=labels, kind="counter"
+            )
         else:
             yield _gauge(KV_CACHE, each.value, labels)
 
@@ -95,7 +97,7 @@ class GpuEvents:
         reach = Interval(start=as_of - _EVENT_REACH, end=as_of)
         for each in gpu_event_counts(store, self._as_of, as_of, reach=reach):
             key = tuple({**_gpu_labels(each), "kind": each.kind}.items())
-            self._counts[key] = self._counts.get(key, 0) + each.count
+            self._counts[key] = self._counts.get(key, 0) + each.events
         self._as_of = as_of
 
     def figures(self) -> Iterator[Published]:

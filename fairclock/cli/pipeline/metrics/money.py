@@ -50,7 +50,11 @@ class Charges:
     def read(self, store: Store, as_of: datetime, month: str) -> dict[tuple[str, str], Fraction]:
         """Return the sum of each (tenant, currency) as it was known at `as_of`."""
         beside = books_at(store, as_of).beside
-        if month != self._month or beside != self._beside or (self._as_of is not None and as_of < self._as_of):
+        if (
+            month != self._month
+            or beside != self._beside
+            or (self._as_of is not None and as_of < self._as_of)
+        ):
             self._month, self._beside, self._as_of, self._amounts = month, beside, None, {}
         amounts = dict(self._amounts)
         for tenant, currency, amount in charged_amounts(
@@ -69,9 +73,7 @@ class Money:
     _settings: CostBookSettings
     _tenants: Admitted
     _charges: Charges = field(default_factory=Charges)
-    _costs: Prepared[Costs] = field(
-        default_factory=lambda: Prepared(most=2, fresh=timedelta(minutes=10))
-    )
+    _costs: Prepared[Costs] = field(default_factory=lambda: Prepared(most=2, fresh=timedelta(minutes=10)))
 
     def figures(self, store: Store, as_of: datetime, prices: PriceBook | None) -> Iterator[Published]:
         """Yield what each tenant was charged, and what it cost; nothing where there are no prices."""
@@ -99,14 +101,17 @@ class Money:
         self._costs.close()
 
     def _add(
-        self, found: dict[tuple[str, str, str], Fraction], tenant: str, book: str, currency: str, amount: Fraction
+        self,
+        found: dict[tuple[str, str, str], Fraction],
+        tenant: str,
+        book: str,
+        currency: str,
+        amount: Fraction,
     ) -> None:
         key = (self._tenants.of(tenant), book, currency)
         found[key] = found.get(key, _ZERO) + amount
 
-    def _costs_of(
-        self, store: Store, as_of: datetime, prices: PriceBook, month: str
-    ) -> Callable[[], Costs]:
+    def _costs_of(self, store: Store, as_of: datetime, prices: PriceBook, month: str) -> Callable[[], Costs]:
         """Return what sweeps the month of engines, which takes longer than anything here may wait."""
 
         def make() -> Costs:
@@ -115,7 +120,9 @@ class Money:
             cuts = sorted({whole.start, whole.end, *prices.changes(window)})
             times = read_cost_book(store, window, as_of, self._settings, cuts=cuts).times
             found: dict[tuple[str, str], Fraction] = {}
-            for row in engine_costs((each for each in times if whole.start <= each.start < whole.end), prices):
+            for row in engine_costs(
+                (each for each in times if whole.start <= each.start < whole.end), prices
+            ):
                 for tenant, amount in row.tenants.items():
                     found["cost", tenant] = found.get(("cost", tenant), _ZERO) + amount
                 for share in ("probes", "idle", "unattributed"):

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from fairclock.store.request_sums import Measured, RequestSum, Slowest
 
 DURATIONS = "fairclock_request_duration_seconds"
-TOKEN_TIME = "fairclock_time_per_output_token_seconds"
+PER_TOKEN = "fairclock_time_per_output_token_seconds"
 QUEUE = "fairclock_queue_duration_seconds"
 REQUESTS, SIMULATED, TOKENS_NAME = (
     "fairclock_requests", "fairclock_simulated_requests", "fairclock_tokens",
 )  # fmt: skip
 ABOUT = {
     DURATIONS: "How long requests took on each clock of docs/architecture.md, of those that were answered (ok).",
-    TOKEN_TIME: "Time per output token of requests that were answered (ok): decode / (tokens - 1).",
+    PER_TOKEN: "Time per output token of requests that were answered (ok): decode / (tokens - 1).",
     QUEUE: "How long requests that were answered (ok) waited before they were scheduled first; the clock queue.",
     REQUESTS: "Requests, by how they ended.",
     SIMULATED: "Those of them that are marked as simulated.",
@@ -145,7 +145,11 @@ class RequestCounters:
             if old is None:
                 values = () if new is None else new.values
             else:
-                values = list(map(sub, new.values, old.values)) if new is not None else [-each for each in old.values]
+                values = (
+                    list(map(sub, new.values, old.values))
+                    if new is not None
+                    else [-each for each in old.values]
+                )
             pair = self.pairs.of(*key)
             series = self._of(pair, key[0])
             own = tuple(each.edges_of(key[0]) for each in self.clocks)
@@ -158,9 +162,7 @@ class RequestCounters:
     def _of(self, pair: Pair, tenant: str) -> _Series:
         series = self._series.get(pair)
         if series is None:
-            edges = tuple(
-                each.edges if pair[0] == OTHER else each.edges_of(tenant) for each in self.clocks
-            )
+            edges = tuple(each.edges if pair[0] == OTHER else each.edges_of(tenant) for each in self.clocks)
             width = _COUNTS + sum(len(each) + 2 for each in edges)
             series = self._series[pair] = _Series(
                 edges=edges,
@@ -225,11 +227,11 @@ def _figures(pair: Pair, series: _Series, clocks: Sequence[Measured]) -> Iterato
             continue
         named = {DURATIONS: {**labels, "clock": clock.clock}}
         if clock.clock == _TOKEN_CLOCK:
-            named = {TOKEN_TIME: labels}
+            named = {PER_TOKEN: labels}
         elif clock.clock == _QUEUE_CLOCK:
             named[QUEUE] = labels
         for name, said in named.items():
-            yield _histogram(name, said, told, edges, count_at, series.slowest[number])
+            yield _histogram(name, said, told, edges=edges, count_at=count_at, slowest=series.slowest[number])
 
 
 def _counter(name: str, value: int, labels: dict[str, str]) -> Figure:
@@ -240,6 +242,7 @@ def _histogram(
     name: str,
     labels: dict[str, str],
     told: Sequence[int],
+    *,
     edges: tuple[int, ...],
     count_at: int,
     slowest: Slowest | None,
