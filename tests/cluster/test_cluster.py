@@ -111,10 +111,12 @@ def test_the_engine_parses_every_statement_and_makes_what_it_can_without_a_keepe
         "ask": [
             "SELECT name FROM system.tables WHERE database = 'fairclock' AND engine = 'Distributed' ORDER BY name",
             # the two tables of each name have the same columns, later ones included
-            "SELECT name, count(), uniqExact(columns) FROM"
-            f" (SELECT table, replaceRegexpOne(table, '{LOCAL}$', '') AS name, arraySort(groupArray((name, type, default_expression))) AS columns"
-            "  FROM system.columns WHERE database = 'fairclock' AND NOT startsWith(table, 'dashboard_') GROUP BY table)"
-            " GROUP BY name HAVING (count(), uniqExact(columns)) != (2, 1)",
+            (
+                "SELECT name, count(), uniqExact(columns) FROM"
+                f" (SELECT table, replaceRegexpOne(table, '{LOCAL}$', '') AS name, arraySort(groupArray((name, type, default_expression))) AS columns"
+                "  FROM system.columns WHERE database = 'fairclock' AND NOT startsWith(table, 'dashboard_') GROUP BY table)"
+                " GROUP BY name HAVING (count(), uniqExact(columns)) != (2, 1)"
+            ),
         ],
     }
     done = subprocess.run(
