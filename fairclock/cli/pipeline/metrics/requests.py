@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from operator import add, sub
+from operator import add, or_, sub
 from typing import TYPE_CHECKING
 
 from exporters.prometheus import Exemplar, Figure, HistogramFigure
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from fairclock.store.request_sums import Measured, RequestSum, Slowest
 
 DURATIONS = "fairclock_request_duration_seconds"
-PER_TOKEN = "fairclock_time_per_output_token_seconds"
+OUTPUT_TIME = "fairclock_time_per_output_token_seconds"
 QUEUE = "fairclock_queue_duration_seconds"
 REQUESTS, SIMULATED, TOKENS_NAME = (
     "fairclock_requests", "fairclock_simulated_requests", "fairclock_tokens",
 )  # fmt: skip
 ABOUT = {
     DURATIONS: "How long requests took on each clock of docs/architecture.md, of those that were answered (ok).",
-    PER_TOKEN: "Time per output token of requests that were answered (ok): decode / (tokens - 1).",
+    OUTPUT_TIME: "Time per output token of requests that were answered (ok): decode / (tokens - 1).",
     QUEUE: "How long requests that were answered (ok) waited before they were scheduled first; the clock queue.",
     REQUESTS: "Requests, by how they ended.",
     SIMULATED: "Those of them that are marked as simulated.",
@@ -64,9 +64,18 @@ class _Series:
     truth: list[int]
     told: list[int]
     slowest: list[Slowest | None]
+    shown: list[bool]
+    begun: list[datetime | None]
     figures: list[Published] = field(default_factory=list)
-    shown: tuple[bool, ...] = ()
-    first_told: datetime | None = None
+
+    def parts(self) -> Iterator[tuple[int, slice, int]]:
+        """Yield the number of each part of the values, where it stands, and where its number of requests does.
+
+        The first part is the counts, which every series has; then comes one a clock.
+        """
+        yield 0, slice(0, _COUNTS), 0
+        for number, at in enumerate(_counts_at(self.edges), start=1):
+            yield number, slice(at - len(self.edges[number - 1]), at + 2), at
 
 
 @dataclass(slots=True, kw_only=True)
@@ -111,18 +120,19 @@ class RequestCounters:
     def figures(self, *, told: datetime | None) -> list[Published]:
         """Return every counter; `told` is as of when the newest figures are that somebody heard."""
         for pair, series in self._series.items():
-            is_held = series.first_told is None or told is None or told < series.first_told
-            values = [0] * len(series.truth) if is_held else list(map(max, series.told, series.truth))
-            shown = tuple(
-                known or bool(series.truth[count])
-                for known, count in zip(series.shown, _counts_at(series.edges), strict=True)
-            )
-            if series.figures and values == series.told and shown == series.shown:
-                continue
-            series.told, series.shown = values, shown
-            series.figures = list(_figures(pair, series, self.clocks))
-            if series.first_told is None:
-                series.first_told = self._as_of
+            values, shown = list(series.told), list(series.shown)
+            for number, part, count_at in series.parts():
+                shown[number] = shown[number] or bool(series.truth[count_at])
+                if not shown[number]:
+                    continue
+                begun = series.begun[number]
+                if begun is None:
+                    series.begun[number] = self._as_of
+                elif told is not None and told >= begun:
+                    values[part] = map(max, series.told[part], series.truth[part])
+            if not series.figures or values != series.told or shown != series.shown:
+                series.told, series.shown = values, shown
+                series.figures = list(_figures(pair, series, self.clocks))
         return [each for series in self._series.values() for each in series.figures]
 
     def _begin(self, store: Store) -> None:
@@ -130,7 +140,7 @@ class RequestCounters:
         window = Interval(start=self.since - _LOOK_BACK, end=self.since)
         for tenant, model, has in known_pairs(store, window, self.clocks, most=self.pairs.most):
             series = self._of(self.pairs.of(tenant, model), tenant)
-            series.shown = tuple(one or other for one, other in zip(series.shown, has, strict=True))
+            series.shown = [True, *map(or_, series.shown[1:], has)]
         self._as_of = self.since
 
     def _sums(self, store: Store, window: Interval, as_of: datetime) -> Sums:
@@ -169,7 +179,8 @@ class RequestCounters:
                 truth=[0] * width,
                 told=[0] * width,
                 slowest=[None] * len(edges),
-                shown=(False,) * len(edges),
+                shown=[True, *(False for _ in edges)],
+                begun=[None] * (len(edges) + 1),
             )
         return series
 
@@ -223,11 +234,11 @@ def _figures(pair: Pair, series: _Series, clocks: Sequence[Measured]) -> Iterato
     for number, (clock, edges, count_at) in enumerate(
         zip(clocks, series.edges, _counts_at(series.edges), strict=True)
     ):
-        if not series.shown[number]:
+        if not series.shown[number + 1]:
             continue
         named = {DURATIONS: {**labels, "clock": clock.clock}}
         if clock.clock == _TOKEN_CLOCK:
-            named = {PER_TOKEN: labels}
+            named = {OUTPUT_TIME: labels}
         elif clock.clock == _QUEUE_CLOCK:
             named[QUEUE] = labels
         for name, said in named.items():
