@@ -33,6 +33,9 @@ _SHARED_CROSSHAIR = 1
 _TAG = "fairclock"
 
 
+_ROW: Any = TodaysRow
+
+
 def dashboard_of(board: Board, others: Sequence[Board], source: Source, words: Words, *, console: str) -> Any:
     """Return `board` over `source` as grafanalib's; `others` are linked to, and the console at `console`."""
     # a reader of Chinese stays among the dashboards in Chinese
@@ -70,7 +73,7 @@ def _placed(board: Board, source: Source, words: Words, boards: dict[str, str]) 
         panels = [each for each in row.panels if each.shown_in(source)]
         if not panels:
             continue
-        found.append(TodaysRow(title=words.rows[row.key], gridPos=GridPos(h=1, w=WIDTH, x=0, y=top)))
+        found.append(_ROW(title=words.rows[row.key], gridPos=GridPos(h=1, w=WIDTH, x=0, y=top)))
         top += 1
         left = highest = 0
         for panel in panels:

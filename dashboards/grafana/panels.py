@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 PLUGIN_VERSION = "12.4.0"
 _LEAST_INTERVAL = "1m"
 _COLOURS = {
-    "within": GREEN, "met": GREEN, "full_speed": GREEN, "ended": GREEN, "resolved": GREEN, "present": GREEN,
+    "within": GREEN, "met": GREEN, "full_speed": GREEN, "ended": GREEN, "resolved": GREEN, "ok": GREEN,
     "over": AMBER, "at_risk": AMBER, "pending": AMBER, "warning": AMBER, "sw_power_cap": AMBER, "insufficient_data": GREY,
     "not_measured": GREY, "violated": RED, "firing": RED, "critical": RED, "ongoing": RED, "hw_slowdown": RED,
-    "sw_thermal": RED, "hw_thermal": RED, "hw_power_brake": RED, "lost": RED,
+    "sw_thermal": RED, "hw_thermal": RED, "hw_power_brake": RED, "lost": RED, "hung": RED, "unreachable": RED,
 }  # fmt: skip
 _BY_NUMBER = {"0": ("calm", GREEN), "1": ("over", AMBER)}
 """What PromQL's ``> bool`` says."""
@@ -32,9 +32,9 @@ _BY_NUMBER = {"0": ("calm", GREEN), "1": ("over", AMBER)}
 class TodaysPanel(AnyPanel):  # type: ignore[misc]  # grafanalib has no types
     """A panel of any of today's types: what grafanalib knows of panels, with the options it does not know."""
 
-    kind = attr.ib(default="")
-    options = attr.ib(factory=dict)
-    field_config = attr.ib(factory=dict)
+    kind: str = attr.ib(default="")
+    options: dict[str, Any] = attr.ib(factory=dict)
+    field_config: dict[str, Any] = attr.ib(factory=dict)
 
     def to_json_data(self) -> dict[str, Any]:
         """Return the panel as Grafana reads it; what is not said is left out."""
@@ -61,9 +61,13 @@ class TodaysRow(RowPanel):  # type: ignore[misc]  # as above
         }  # fmt: skip
 
 
+_PANEL: Any = TodaysPanel
+"""Its arguments are grafanalib's, of which the type checker knows nothing."""
+
+
 def panel_of(panel: Panel, source: Source, words: Words, *, place: GridPos, boards: dict[str, str]) -> Any:
     """Return `panel` over `source`, with its words; `boards` are the addresses of dashboards by key."""
-    return TodaysPanel(
+    return _PANEL(
         kind=panel.kind,
         title=words.title(panel, source),
         description=words.description(panel, source),
