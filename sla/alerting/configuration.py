@@ -136,6 +136,22 @@ class KvCacheSection(Section):
     """How soon somebody has to look."""
 
 
+class DiskSection(Section):
+    """The store's disks, which fill up; `fairclock doctor` goes by the same marks."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    warning: Level = Field(default="10%", validate_default=True)
+    """At less than which share of free space somebody has to look."""
+
+    critical: Level = Field(default="5%", validate_default=True)
+    """At less than which share somebody has to look at once."""
+
+    hold: Seconds = Field(default="1min", validate_default=True)
+    """For how long it has to be so before it fires."""
+
+
 class LatencyThreshold(Section):
     """A threshold of one's own, which no contract need promise."""
 
@@ -287,6 +303,7 @@ class AlertsSection(Section):
     sources: SourcesSection = SourcesSection()
     probes: ProbesSection = ProbesSection()
     cost: CostSection = CostSection()
+    disk: DiskSection = DiskSection()
 
     @model_validator(mode="after")
     def _names_differ(self) -> AlertsSection:
@@ -307,7 +324,7 @@ def named(name: str) -> str:
 
 TAKEN = frozenset(
     {
-        "budget-pace", "cost-budget", "cost-ceiling", "cost-forecast", "kv-cache", "latency-in-period", "measurement-gap", "probes-failed", "queue-share",
+        "budget-pace", "cost-budget", "cost-ceiling", "cost-forecast", "disk-full", "disk-low", "kv-cache", "latency-in-period", "measurement-gap", "probes-failed", "queue-share",
         "source-silent", "source-suspect",
     }
 )  # fmt: skip
