@@ -28,6 +28,7 @@ def json_text(dashboard: Any) -> str:
 def _variable(said: dict[str, Any]) -> dict[str, Any]:
     """Return a variable without tags; nothing is chosen beforehand but everything, where that may be."""
     kept = {name: said[name] for name in _OF_VARIABLES if said.get(name) is not None}
-    everything = said["includeAll"]
-    kept["current"] = {"selected": True, "text": ["All"], "value": ["$__all"]} if everything else {}
+    kept.pop("current")
+    if said["includeAll"]:
+        kept["current"] = {"selected": True, "text": ["All"], "value": ["$__all"]}
     return kept

@@ -46,7 +46,9 @@ def in_sql(text: str, chosen: dict[str, list[str] | str], shown: Range) -> str:
     return text
 
 
-def in_promql(text: str, chosen: dict[str, list[str] | str], *, seconds: int, interval: int, scrape: int) -> str:
+def in_promql(
+    text: str, chosen: dict[str, list[str] | str], *, seconds: int, interval: int, scrape: int
+) -> str:
     """Return a PromQL query as the data source sends it: one value as it is, several as an alternative."""
     for name, said in chosen.items():
         value = said if isinstance(said, str) else said[0] if len(said) == 1 else f"({'|'.join(said)})"

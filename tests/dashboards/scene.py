@@ -61,15 +61,32 @@ def _samples(began: datetime):
             ("vllm:num_requests_running", "gauge", 7),
             ("vllm:num_preemptions", "counter", minute if minute < 60 else minute - 60),
         ):
-            said = {"at": str(_us(began + timedelta(minutes=minute))), "target": "10.0.0.1:8000", "kind": kind, "name": name}
+            said = {
+                "at": str(_us(began + timedelta(minutes=minute))),
+                "target": "10.0.0.1:8000",
+                "kind": kind,
+                "name": name,
+            }
             yield json.dumps(said | {"whole": repr(value), "model": "deepseek-v4"}).encode()  # fmt: skip
 
 
 def _gpus(began: datetime):
     for minute in range(120):
         second = int(began.timestamp()) + 60 * minute
-        shared = {"second": second, "host": "node-1", "collector": "nvml", "state": "ok", "samples": 5, "name": "H200"}
-        figures = {"utilization_ratio": 0.8, "memory_used_bytes": 60_000_000_000, "power_milliwatts": 550_000, "temperature_celsius": 71.0}
+        shared = {
+            "second": second,
+            "host": "node-1",
+            "collector": "nvml",
+            "state": "ok",
+            "samples": 5,
+            "name": "H200",
+        }
+        figures = {
+            "utilization_ratio": 0.8,
+            "memory_used_bytes": 60_000_000_000,
+            "power_milliwatts": 550_000,
+            "temperature_celsius": 71.0,
+        }
         folded = {f"{name}_{end}": value for name, value in figures.items() for end in ("mean", "min", "max")}
         throttled = {"throttle_reasons": 4 if minute % 10 == 0 else 0, "memory_total_bytes": 80_000_000_000}
         yield json.dumps(shared | folded | throttled | {"gpu": GPU}).encode()
