@@ -34,13 +34,13 @@ ENGINE = MergeTree
 ORDER BY (contract, stored_at, version);
 
 -- One row a version that holds.
-CREATE VIEW IF NOT EXISTS dashboard_versions AS
+CREATE VIEW IF NOT EXISTS dashboard_versions DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT * EXCEPT (digest)
 FROM contract_terms
 WHERE (contract, stored_at) IN (SELECT contract, max(stored_at) FROM contract_terms GROUP BY contract);
 
 -- One row an objective of a version that holds; threshold_seconds is NULL where no time is promised.
-CREATE VIEW IF NOT EXISTS dashboard_contracts AS
+CREATE VIEW IF NOT EXISTS dashboard_contracts DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     contract, version, title_en, title_zh, tenants, time_zone, in_force_from, in_force_to,
     number, objective, kind, clock,
@@ -52,7 +52,7 @@ ARRAY JOIN
     at_most_us AS threshold_us, share_of AS share_numerator, share_in AS share_denominator;
 
 -- One row a minute that a contract was in force in: of all that was said of it what was said last.
-CREATE VIEW IF NOT EXISTS dashboard_slices AS
+CREATE VIEW IF NOT EXISTS dashboard_slices DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     slice.contract AS contract, slice.version AS version, slice.minute AS minute,
     slice.said.1 AS good, slice.said.2 AS bad, slice.said.3 AS excluded, slice.said.4 AS unknown,
@@ -72,7 +72,7 @@ INNER JOIN dashboard_versions AS held ON slice.contract = held.contract AND slic
 WHERE slice.minute >= held.in_force_from AND slice.minute < held.in_force_to;
 
 -- One row a minute of an objective. over and counted are those of the verdict; share_of / share_in of counted may be over.
-CREATE VIEW IF NOT EXISTS dashboard_objectives AS
+CREATE VIEW IF NOT EXISTS dashboard_objectives DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     contract, version, minute, time_zone, objective, kind, clock,
     if(threshold_us > 0, threshold_us / 1000000, NULL) AS threshold_seconds,
@@ -89,7 +89,7 @@ ARRAY JOIN
 
 -- One row a request of a sealed hour under each contract in whose scope it is: the newest seal of each hour, so that an
 -- hour that was not sealed yet is not there. Seconds; outcome as the contract calls it; clocks as a report has them.
-CREATE VIEW IF NOT EXISTS dashboard_requests AS
+CREATE VIEW IF NOT EXISTS dashboard_requests DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     held.contract AS contract, held.time_zone AS time_zone,
     request.received_at AS received_at, request.tenant AS tenant, request.model AS model, request.region AS region,
@@ -130,19 +130,19 @@ WHERE request.received_at >= held.in_force_from AND request.received_at < held.i
     AND (empty(held.regions) OR request.region = '' OR has(held.regions, request.region));
 
 -- One row an hour: when its newest seal was written.
-CREATE VIEW IF NOT EXISTS dashboard_seals AS
+CREATE VIEW IF NOT EXISTS dashboard_seals DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT hour, max(seals.seal) AS seal, argMax(seals.stored_at, seals.seal) AS stored_at, argMax(seals.rows, seals.seal) AS requests
 FROM seals
 GROUP BY hour;
 
 -- Up to which instant the minutes of a contract's versions hold what had been stored.
-CREATE VIEW IF NOT EXISTS dashboard_progress AS
+CREATE VIEW IF NOT EXISTS dashboard_progress DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT contract, version, max(slice_progress.as_of) AS as_of
 FROM slice_progress
 GROUP BY contract, version;
 
 -- One row an incident that there was.
-CREATE VIEW IF NOT EXISTS dashboard_incidents AS
+CREATE VIEW IF NOT EXISTS dashboard_incidents DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     contract, objective, id, said.1 AS state, said.2 AS starts_at, said.3 AS ends_at, said.4 AS requests, said.5 AS bad,
     said.6 AS worst_us, said.7 AS tenants, worst_us / 1000000 AS worst_seconds
@@ -156,7 +156,7 @@ FROM
 WHERE state != 'withdrawn';
 
 -- One row an alert, as it was changed last.
-CREATE VIEW IF NOT EXISTS dashboard_alerts AS
+CREATE VIEW IF NOT EXISTS dashboard_alerts DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     alert_id, said.1 AS state, said.2 AS severity, said.3 AS contract, said.4 AS objective, said.5 AS changed_at,
     JSONExtractString(said.6, 'summary_en') AS summary_en, JSONExtractString(said.6, 'summary_zh') AS summary_zh
@@ -168,7 +168,7 @@ FROM
 );
 
 -- One row an objective of a month's newest revision. said is what people are told: what was not issued is at risk, not violated.
-CREATE VIEW IF NOT EXISTS dashboard_verdicts AS
+CREATE VIEW IF NOT EXISTS dashboard_verdicts DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     contract, month, newest.1 AS revision, newest.2 AS as_of, each.1 AS objective, each.2 AS counted, each.3 AS over, each.4 AS verdict,
     (contract, month) IN (SELECT contract, month FROM issued_reports) AS is_issued,
@@ -182,7 +182,7 @@ FROM
 ARRAY JOIN JSONExtract(newest.3, 'objectives', 'Array(Tuple(name String, n Nullable(UInt64), violations Nullable(UInt64), verdict String))') AS each;
 
 -- One row a value that an engine said of its queue, its cache, or its preemptions since it began.
-CREATE VIEW IF NOT EXISTS dashboard_engines AS
+CREATE VIEW IF NOT EXISTS dashboard_engines DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     scraped_at, if(engine IN ('', '0'), toString(target), concat(target, ' ', engine)) AS engine_name, target, engine, model,
     transform(toString(name),
@@ -194,7 +194,7 @@ WHERE name IN ('vllm:num_requests_running', 'vllm:num_requests_waiting', 'vllm:k
     AND value IS NOT NULL AND labels = '';
 
 -- One row a second of a GPU or MIG instance; what was not said is NULL.
-CREATE VIEW IF NOT EXISTS dashboard_gpus AS
+CREATE VIEW IF NOT EXISTS dashboard_gpus DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     sampled_at, host, gpu, parent, gpu_instance, name, profile, state,
     concat(host, ' ', if(parent = '', gpu, concat(parent, ' MIG ', toString(ifNull(gpu_instance, 0))))) AS instance,
@@ -206,14 +206,14 @@ SELECT
 FROM gpu_samples FINAL;
 
 -- One row of what happened to a GPU or MIG instance: XID, ECC, throttling, loss.
-CREATE VIEW IF NOT EXISTS dashboard_gpu_events AS
+CREATE VIEW IF NOT EXISTS dashboard_gpu_events DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT happened_at, host, gpu, parent, event, code, count, detail, simulated,
     concat(host, ' ', if(parent = '', gpu, concat(parent, ' MIG ', toString(ifNull(gpu_instance, 0))))) AS instance
 FROM gpu_events FINAL;
 
 -- One row an entry of a tenant's chain that holds: of two that follow one entry the one that was stored first, and nothing of the
 -- others' batch from there on. amount is for display: exact sums are the ledger's.
-CREATE VIEW IF NOT EXISTS dashboard_ledger AS
+CREATE VIEW IF NOT EXISTS dashboard_ledger DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     tenant, sequence, kind, starts_at, ends_at, period, about, currency, body,
     if(position(amount, '/') > 0,
@@ -233,7 +233,7 @@ FROM
 WHERE lost = 0 OR sequence < lost_from;
 
 -- One row of usage that was charged: what alike requests of an hour used, and what that costs before tax.
-CREATE VIEW IF NOT EXISTS dashboard_charges AS
+CREATE VIEW IF NOT EXISTS dashboard_charges DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     tenant, kind, starts_at, ends_at, period, about, currency,
     item.1.1 AS model, item.1.2 AS length_class, item.1.3 AS inference_mode, item.1.4 AS treatment,
@@ -247,7 +247,7 @@ ARRAY JOIN JSONExtract(body, 'items',
 WHERE kind NOT IN ('credit', 'close');
 
 -- One row a credit, as it was said of last.
-CREATE VIEW IF NOT EXISTS dashboard_credits AS
+CREATE VIEW IF NOT EXISTS dashboard_credits DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT contract, id, said.1 AS month, said.2 AS objective, said.3 AS state, said.4 AS currency, said.5 AS amount, said.6 AS closes_at
 FROM
 (
