@@ -15,6 +15,7 @@ from collectors.otlp.configuration import OtlpSection
 from collectors.vllm_metrics.configuration import VllmSection
 from exporters.forwarding.configuration import ForwardSection
 from exporters.mail.configuration import MailSection
+from exporters.otlp.configuration import OtlpExportSection
 from exporters.prometheus.configuration import MetricsSection
 from exporters.spool.configuration import SpoolSection
 from exporters.webhooks.configuration import WebhooksSection
@@ -71,6 +72,7 @@ class Configuration(Section):
     mail: MailSection = MailSection()
     http: HttpSection = HttpSection()
     metrics: MetricsSection = MetricsSection()
+    otlp_export: OtlpExportSection = OtlpExportSection()
     console: ConsoleSection = ConsoleSection()
     log: LogSection = LogSection()
 

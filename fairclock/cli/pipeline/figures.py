@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from exporters.prometheus import Figure
+from fairclock.errors import StoreReadOnly
 from fairclock.store import Query
+from fairclock.store.disks import disks
 from fairclock.store.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -202,6 +204,22 @@ def dead_letter_figures(store: Store) -> list[Figure]:
         )
         for kind, source, reason, count in store.rows(query)
     ]  # fmt: skip
+
+
+def disk_figures(store: Store) -> list[Figure]:
+    """Return how much room the store's disks have; none where its account may not look."""
+    try:
+        found = disks(store)
+    except StoreReadOnly:
+        return []
+    return [
+        Figure(name=f"fairclock_store_disk_{name}", about=about, value=value, labels={"disk": disk.name})
+        for disk in found
+        for name, about, value in (
+            ("free_bytes", "Bytes that are free on a disk of the store.", disk.free_bytes),
+            ("bytes", "Bytes that a disk of the store has.", disk.total_bytes),
+        )
+    ]
 
 
 def newest_rows(store: Store, *, now: datetime) -> dict[tuple[str, str], datetime]:

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from threading import Event
 
+    from opentelemetry.trace import Tracer
+
     from collectors.gateway.syslog import SyslogReceiver
     from collectors.gpu.collector import GpuCollector
     from collectors.otlp.receiver import OtlpReceiver
     from collectors.vllm_metrics.scraping.scraper import Scraper
     from exporters.clickhouse import Writer
     from exporters.forwarding.forwarder import Forwarder
+    from exporters.otlp.requests import RequestSender
     from exporters.prometheus import Figure, Format
     from exporters.prometheus.snapshot import Snapshots
     from exporters.spool import Spool
@@ -58,6 +61,9 @@ class Pipeline:
     evaluator_figures: Callable[[], Iterable[Figure]] | None = None
     snapshots: Snapshots | None = None
     publisher: Publisher | None = None
+    spans: RequestSender | None = None
+    tracer: Tracer | None = None
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
     _newest: dict[tuple[str, str], datetime] | None = None
     _dead_letters: list[Figure] = field(default_factory=list)
     _store_read_at: float | None = None
@@ -84,6 +90,7 @@ class Pipeline:
             "gpus": self.gpus,
             "webhooks": self.courier,
             "metrics": self.publisher,
+            "spans": self.spans,
         }
         return [name for name, part in parts.items() if part is not None and not part.is_alive]
 
@@ -124,6 +131,10 @@ class Pipeline:
             yield from self.evaluator_figures()
         if self.publisher is not None:
             yield from self.publisher.figures()
+        if self.spans is not None:
+            from fairclock.cli.pipeline.spans import span_figures  # noqa: PLC0415
+
+            yield from span_figures(self.spans.statistics)
 
     def _of_the_store(self) -> Iterator[Figure]:
         from fairclock.cli.pipeline import figures  # noqa: PLC0415
@@ -161,7 +172,7 @@ class Pipeline:
         try:
             if self._newest is None:
                 self._newest = figures.newest_rows(store, now=datetime.now(UTC))
-            self._dead_letters = figures.dead_letter_figures(store)
+            self._dead_letters = [*figures.dead_letter_figures(store), *figures.disk_figures(store)]
         except StoreError as error:
             _LOG.warning("figures are as they were last read: %s", error)
 

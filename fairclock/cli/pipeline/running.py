@@ -77,6 +77,10 @@ def running(
             pipeline.courier = stack.enter_context(carrying(settings.webhooks, link))
             names = ", ".join(each.name for each in settings.webhooks.destinations)
             pipeline.announcements.append(f"telling of alerts: {names}")
+        if looked is not None and settings.otlp_export.to is not None:
+            from fairclock.cli.pipeline.spans import sending  # noqa: PLC0415 - only where somebody is to have them
+
+            stack.enter_context(sending(settings.otlp_export, pipeline, directory=directory))
         if looked is not None and link is not None and settings.http.address != "off":
             from fairclock.cli.pipeline.metrics.serving import publishing  # noqa: PLC0415 - only where there is a store
 

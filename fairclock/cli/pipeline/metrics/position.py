@@ -20,24 +20,26 @@ _REACH = timedelta(days=7)
 class Position:
     """An instant in a file.
 
-    It may be missing or damaged: then counting begins at the present, and what came while nobody counted is in the store
+    It may be missing or damaged: then counting begins where this process did, and what came while nobody counted is in the store
     and not in counters.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, begun: datetime) -> None:
         self._path = path
+        self._begun = begun
         self._said = False
 
     def read(self, watermark: datetime) -> datetime:
-        """Return the instant, or `watermark` where it is not known, lies beyond that or more than a week before."""
+        """Return the instant; where it is not known, lies beyond `watermark` or more than a week before, when this process began."""
+        otherwise = min(self._begun, watermark)
         try:
             found = from_us(int(json.loads(self._path.read_text(encoding="utf-8"))["told_us"]))
         except FileNotFoundError:
-            return watermark
+            return otherwise
         except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-            _LOG.warning("%s cannot be read, so counting begins now: %r", self._path, error)
-            return watermark
-        return found if watermark - _REACH <= found <= watermark else watermark
+            _LOG.warning("%s cannot be read, so counting begins anew: %r", self._path, error)
+            return otherwise
+        return found if watermark - _REACH <= found <= watermark else otherwise
 
     def write(self, instant: datetime) -> None:
         """Keep an instant; a disk that takes nothing is said once, and is no reason to answer no scrape."""

@@ -40,7 +40,9 @@ def publishing(
     publisher = Publisher(
         store=lambda: link.current,
         sources=[
-            *sources_of(settings, looked, snapshots, Position(directory / POSITION_FILE)),
+            *sources_of(
+                settings, looked, snapshots, Position(directory / POSITION_FILE, begun=pipeline.begun)
+            ),
             Source(name="dead letters", read=own),
         ],
         snapshots=snapshots,
