@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dashboards.building import FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FILES = sorted(FOLDER.glob("*/*.json"))
 

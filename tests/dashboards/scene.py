@@ -39,7 +39,7 @@ def a_shown_scene(store: Store, now: datetime) -> Shown:
     scene = a_scene(store, now)
     store.ingest(LineBatch(kind="sample", source="scraper", lines=list(_samples(scene.began))))
     store.ingest(LineBatch(kind="gpu", source="gpus", lines=list(_gpus(scene.began))))
-    store.ingest(LineBatch(kind="gpu_event", source="gpus", lines=list(_gpu_events(scene.began))))
+    store.ingest(LineBatch(kind="gpu_event", source="gpus", lines=list(gpu_event_lines(scene.began + timedelta(minutes=21)))))
     _credit(store, now)
     store.seal()
     as_of = store.watermark()
@@ -96,10 +96,11 @@ def _gpus(began: datetime):
         yield json.dumps(shared | memory | about).encode()  # fmt: skip
 
 
-def _gpu_events(began: datetime):
-    for sequence, (event, code) in enumerate((("xid", 79), ("xid", 79), ("throttle_began", None)), start=1):
+def gpu_event_lines(at: datetime, *, first: int = 1):
+    """Yield what happened to the GPU from `at` on, numbered from `first`."""
+    for number, (event, code) in enumerate((("xid", 79), ("xid", 79), ("throttle_began", None))):
         said = {
-            "event": event, "at_us": _us(began + timedelta(minutes=20 + sequence)), "sequence": sequence, "host": "node-1",
+            "event": event, "at_us": _us(at + timedelta(minutes=number)), "sequence": first + number, "host": "node-1",
             "collector": "nvml", "gpu": GPU, "detail": "fell off the bus",
         }  # fmt: skip
         yield json.dumps(said | ({} if code is None else {"code": code})).encode()
