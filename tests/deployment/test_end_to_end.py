@@ -112,7 +112,7 @@ def test_a_burst_becomes_a_webhook_a_figure_a_slice_and_a_report(alive):
         lambda: heard("fairclock firing"), what=lambda: alive.said("receiver") + alive.said("fairclock")
     )
     eventually(
-        lambda: heard("alertmanager firing", "FairclockBudgetBurnsFast", "acme", "p99 "),
+        lambda: heard("alertmanager firing", "FairclockBudgetBurnsFast", "acme"),
         what=lambda: alive.said("receiver") + alive.said("prometheus") + alive.said("alertmanager"),
     )
 
@@ -123,7 +123,8 @@ def test_a_burst_becomes_a_webhook_a_figure_a_slice_and_a_report(alive):
         )
 
     eventually(lambda: counted() == BURST_CALLS, what=lambda: f"{counted()} requests in Prometheus")
-    budget = 'fairclock_error_budget_remaining_ratio{contract="acme",objective="p99"}'
+    # one in twenty may queue for long: of these few requests a hundredth is none, and of none no part is left
+    budget = 'fairclock_error_budget_remaining_ratio{contract="acme",objective="queue-cap"}'
     (left,) = eventually(lambda: asked(alive, budget), what=lambda: scraped(alive))
     assert float(left["value"][1]) < 0
 
@@ -138,9 +139,9 @@ def test_a_burst_becomes_a_webhook_a_figure_a_slice_and_a_report(alive):
     contract = alive.place("fairclock", "/etc/fairclock/contracts/acme.yaml")
     report = json.loads(fairclock(alive, "report", contract, "--month", f"{began:%Y-%m}", "--json"))
     p99 = next(each for each in report["objectives"] if each["name"] == "p99")
-    inference = next(each for each in report["objectives"] if each["name"] == "p99-inference")
+    p99_by_clock = {each["clock"]: each["p99"] for each in report["latency"]}
     assert report["traffic"]["outcomes"]["ok"] == BURST_CALLS
     assert report["coverage"]["joined"] == 1
     assert p99["violations"] > BURST_CALLS / 10
-    assert inference["violations"] == 0
+    assert p99_by_clock["end_to_end"] > p99_by_clock["excluding_queue"] > p99_by_clock["inference"] > 0
     assert slices()[1] == p99["violations"]
