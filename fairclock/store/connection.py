@@ -47,6 +47,8 @@ _SERVER_SETTINGS: Mapping[str, object] = {
     "prefer_global_in_and_join": 1,
     "insert_quorum": "auto",
 }
+BACKUPS = "backups"
+_NO_OPTION = re.compile(r"[&%+#=]")
 _READ_ONLY_CODES = frozenset({164, 497})
 _HTTP_STATUS = re.compile(r"HTTP status (\d{3})")
 _PASSING_STATUSES = frozenset({"429", "500", "502", "503", "504"})
@@ -165,7 +167,12 @@ class Connection:
 
     @property
     def _engine(self) -> str:
-        return f"{self.address.path.resolve() / 'data'}?{_ENGINE_OPTIONS}"  # type: ignore[union-attr]
+        folder = self.address.path.resolve()  # type: ignore[union-attr]
+        options = _ENGINE_OPTIONS
+        if not _NO_OPTION.search(str(folder)):
+            # where BACKUP may write: the engine has no such place by itself
+            options += f"&backups.allowed_path={folder / BACKUPS}/"
+        return f"{folder / 'data'}?{options}"
 
     def _open(self) -> Any:
         options: dict[str, Any] = {"tz_mode": "aware", "autogenerate_session_id": False}
