@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from exporters.otlp.configuration import OtlpExportSection
+from exporters.otlp.requests import RequestSender
+from exporters.otlp.sending import Backend
 from exporters.prometheus import Figure, HistogramFigure
 from exporters.prometheus.bounds import Admitted, AdmittedPairs
 from exporters.prometheus.configuration import MetricsSection
 from fairclock.cli.pipeline.metrics.layout import layout_of
 from fairclock.cli.pipeline.metrics.requests import RequestCounters
+from fairclock.cli.pipeline.spans import Arrivals
 from fairclock.store import LineBatch, Query, open_store
 
 if TYPE_CHECKING:
@@ -81,11 +88,13 @@ def flat(figures):
 class Process:
     """One life of `up`: its counters, from an instant on; `scrape` reads the store and is heard."""
 
-    def __init__(self, store, since: datetime, *, contracts=(), section=None, most=100):
+    def __init__(self, store, since: datetime, *, contracts=(), section=None, most=100, clocks=None):
         self.store = store
         section = section or MetricsSection()
         self.counters = RequestCounters(
-            clocks=layout_of(section, contracts),
+            clocks=tuple(
+                each for each in layout_of(section, contracts) if clocks is None or each.clock in clocks
+            ),
             pairs=AdmittedPairs(
                 tenants=Admitted(section.max_tenants), models=Admitted(section.max_models), most=most
             ),
@@ -103,3 +112,46 @@ class Process:
         for each in heard:
             each.hear(figures)
         return flat(figures)
+
+
+SECTION = OtlpExportSection(to="http://backend:4318")
+
+
+class Recorder:
+    """A backend that answers as it is told, and keeps what it took."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+
+    def __call__(self, request):
+        self.requests.append(request)
+        return self.answers.pop(0) if self.answers else httpx.Response(200)
+
+    def spans(self):
+        return [
+            span
+            for request in self.requests
+            for each in ExportTraceServiceRequest.FromString(gzip.decompress(request.content)).resource_spans
+            for scope in each.scope_spans
+            for span in scope.spans
+        ]
+
+
+class Sending:
+    """The sender over a store, whose clock is moved: what was stored is settled after `settle`."""
+
+    def __init__(self, store, folder, recorder, **changes):
+        section = SECTION.model_copy(update={"settle": 0.0, "reach": 10**9, **changes})
+        self.begun = store.watermark()
+        arrivals = Arrivals(section=section, begun=self.begun)
+        backend = Backend(section, transport=httpx.MockTransport(recorder))
+        self.sender = RequestSender(
+            section=section, post=lambda content: backend.post("traces", content),
+            read=lambda place: arrivals.read(store, place), path=folder / "place.json", random=lambda: 0.0,
+        )  # fmt: skip
+
+    def drain(self):
+        while self.sender.step():
+            pass
+        return self.sender.statistics

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -16,19 +15,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.sdk.resources import Resource
 
-from exporters.otlp.configuration import OtlpExportSection
 from exporters.otlp.decomposition import FinishedRequest, is_sampled, resource_of, spans_of
 from exporters.otlp.encoding import trace_request
-from exporters.otlp.requests import RequestSender
 from exporters.otlp.sending import Answer, Backend, Fate
 from exporters.otlp.telemetry import start_telemetry
 from exporters.prometheus import Figure
 from fairclock.cli.pipeline.passes import Passes
-from fairclock.cli.pipeline.spans import Arrivals
-from tests.exposition.conftest import feed
-from tests.store.conftest import HOUR, engine_line, gateway_line, traced
+from tests.exposition.conftest import SECTION, Recorder
 
-SECTION = OtlpExportSection(to="http://backend:4318")
 REQUEST = FinishedRequest(
     received_at=datetime(2026, 10, 7, 3, tzinfo=UTC), request_id="order-7", trace_id=f"{0xA1:016x}{0xB2:016x}", content_hash=5,
     k=0, tenant="acme", model="deepseek-v4", route="/v1/chat/completions", region="cn-north", upstream="10.0.0.1:8000", status=200,
@@ -154,27 +148,6 @@ def test_the_encoding_is_that_of_opentelemetrys_own_exporter():
     assert ours == theirs
 
 
-class Recorder:
-    """A backend that answers as it is told, and keeps what it took."""
-
-    def __init__(self, *answers):
-        self.answers = list(answers)
-        self.requests = []
-
-    def __call__(self, request):
-        self.requests.append(request)
-        return self.answers.pop(0) if self.answers else httpx.Response(200)
-
-    def spans(self):
-        return [
-            span
-            for request in self.requests
-            for each in ExportTraceServiceRequest.FromString(gzip.decompress(request.content)).resource_spans
-            for scope in each.scope_spans
-            for span in scope.spans
-        ]
-
-
 def partial(rejected):
     response = ExportTraceServiceResponse()
     response.partial_success.rejected_spans = rejected
@@ -210,70 +183,6 @@ def test_headers_are_read_from_their_file_and_shown_nowhere(tmp_path):
     (request,) = recorder.requests
     assert (request.url.path, request.headers["authorization"]) == ("/v1/metrics", "Bearer s3cret")
     assert "s3cret" not in answer.problem + repr(section)
-
-
-class Sending:
-    """The sender over a store, whose clock is moved: what was stored is settled after `settle`."""
-
-    def __init__(self, store, folder, recorder, **changes):
-        section = SECTION.model_copy(update={"settle": 0.0, "reach": 10**9, **changes})
-        self.begun = store.watermark()
-        arrivals = Arrivals(section=section, begun=self.begun)
-        backend = Backend(section, transport=httpx.MockTransport(recorder))
-        self.sender = RequestSender(
-            section=section, post=lambda content: backend.post("traces", content),
-            read=lambda place: arrivals.read(store, place), path=folder / "place.json", random=lambda: 0.0,
-        )  # fmt: skip
-
-    def drain(self):
-        while self.sender.step():
-            pass
-        return self.sender.statistics
-
-
-def both(number, at_seconds=0.0):
-    trace = f"{number:032x}"
-    gateway = gateway_line(at_seconds, request_id=f"r{number}", **traced(number))
-    return gateway, engine_line(at_seconds + 0.01, request_id=f"chatcmpl-r{number}", trace_id=trace)
-
-
-def test_each_request_is_sent_once_through_replays_batches_and_restarts(store, tmp_path, monkeypatch):
-    monkeypatch.setattr("fairclock.cli.pipeline.spans.MOST", 2)
-    recorder = Recorder()
-    sending = Sending(store, tmp_path, recorder)
-    pairs = [both(number, number) for number in range(1, 6)]
-    for _ in range(2):
-        feed(store, gateway=[each for each, _ in pairs[:4]], engine=[each for _, each in pairs])
-        sending.drain()
-    again = Sending(store, tmp_path, recorder)
-    feed(store, gateway=[each for each, _ in pairs])
-    assert again.drain().sent == 1
-    names = [span.name for span in recorder.spans()]
-    assert {name: names.count(name) for name in names} == {"chat": 5, "queue": 5, "prefill": 5, "decode": 5}
-    assert len({span.span_id for span in recorder.spans()}) == 20
-
-
-def test_what_nobody_takes_is_sent_again_and_what_is_refused_is_counted(store, tmp_path):
-    recorder = Recorder(httpx.Response(503), httpx.Response(400))
-    sending = Sending(store, tmp_path, recorder)
-    sending.sender._stop.wait = lambda seconds: None  # type: ignore[method-assign]
-    feed(store, gateway=[both(1)[0]])
-    found = sending.drain()
-    assert (found.failures, found.refused, found.sent) == (1, 1, 0)
-    feed(store, gateway=[both(2, 3)[0]])
-    assert (sending.drain().sent, sending.sender.statistics.problem) == (1, "")
-
-
-def test_a_request_is_waited_with_and_an_old_one_is_not_sent(store, tmp_path):
-    recorder = Recorder()
-    sending = Sending(store, tmp_path, recorder, settle=3600.0)
-    feed(store, gateway=[both(1)[0]])
-    assert sending.drain().sent == 0
-    assert recorder.requests == []
-    old = Sending(store, tmp_path, recorder, reach=60.0)
-    assert old.begun > HOUR + timedelta(hours=1)
-    old.sender.path.write_text('{"sent": [0, 0, -1]}')
-    assert (old.drain().sent, old.sender.statistics.passed_over) == (0, 1)
 
 
 def test_own_telemetry_is_spans_of_what_is_done_and_figures_as_metrics():

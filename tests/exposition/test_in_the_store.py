@@ -1,22 +1,33 @@
-"""Counters over requests: each counted once, through seals, late rows, replays and restarts, and never falling."""
+"""What is told of the store: each request counted and sent once, and contracts, machines and money as they stand."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from fractions import Fraction
 from random import Random
 
+import httpx
 import pytest
 
+from billing.cost_book.settings import CostBookSettings
 from exporters.prometheus.bounds import OTHER
 from exporters.prometheus.configuration import MetricsSection
+from fairclock.cli.pipeline.metrics.agreements import Agreements
 from fairclock.cli.pipeline.metrics.layout import layout_of
-from fairclock.model import Interval, Outcome
+from fairclock.cli.pipeline.metrics.machines import GpuEvents, engine_figures, gpu_gauges
+from fairclock.cli.pipeline.metrics.money import Charges
+from fairclock.model import Interval, Outcome, to_us
+from fairclock.store.batches import FIRST_WINS_BASE
 from fairclock.store.request_sums import CLOCKS
+from fairclock.store.stamping import insert_stamped
+from sla.evaluation import evaluate
 from sla.evaluation.clocks import clock_columns, column_of
-from tests.evaluation.factories import a_contract, latency
-from tests.exposition.conftest import Heard, Process, feed, flat
+from sla.slices import evaluate_slices, in_force, latest_month
+from tests.evaluation.factories import a_contract, availability, latency
+from tests.exposition.conftest import Heard, Process, Recorder, Sending, feed, flat
 from tests.store.conftest import HOUR, engine_line, gateway_line, traced
 
+FEW = ("end_to_end", "queue", "excluding_queue")
 NAME, REQUESTS = "fairclock_request_duration_seconds", "fairclock_requests"
 
 
@@ -78,7 +89,7 @@ def test_a_series_begins_at_0_and_a_request_is_counted_once_whatever_comes_again
 
 
 def test_a_late_engine_row_adds_its_clocks_and_no_request_and_nothing_falls(store):
-    process, heard = Process(store, store.watermark()), Heard()
+    process, heard = Process(store, store.watermark(), clocks=FEW), Heard()
     gateway, engine = pair(1)
     feed(store, gateway=[gateway])
     store.seal()
@@ -99,7 +110,7 @@ def test_a_late_engine_row_adds_its_clocks_and_no_request_and_nothing_falls(stor
 
 
 def test_a_row_that_makes_a_request_worse_lets_nothing_fall(store):
-    process = Process(store, store.watermark())
+    process = Process(store, store.watermark(), clocks=FEW)
     gateway, engine = pair(1)
     feed(store, gateway=[gateway], engine=[engine])
     process.scrape()
@@ -112,7 +123,7 @@ def test_a_row_that_makes_a_request_worse_lets_nothing_fall(store):
 
 
 def test_only_answered_requests_are_timed_and_all_are_counted(store):
-    process = Process(store, store.watermark())
+    process = Process(store, store.watermark(), clocks=FEW)
     feed(
         store,
         gateway=[
@@ -140,11 +151,11 @@ def test_what_was_there_before_is_not_counted_and_its_series_are_told_as_0(store
     process.counters._as_of = HOUR + timedelta(days=1)
     text = flat(process.counters.figures(told=None))
     assert set(counted(text, REQUESTS)) == {0}
-    assert counted(text, NAME, clock="decode", le="+Inf") == [0]
+    assert counted(text, NAME, clock="queue", le="+Inf") == [0]
 
 
 def test_the_slowest_request_of_late_is_shown_by_its_trace(store):
-    process = Process(store, store.watermark())
+    process = Process(store, store.watermark(), clocks=FEW)
     now = store.watermark()
     at = (now - HOUR).total_seconds() - 30
     slow = gateway_line(at, request_id="s", request_time="7.000", **traced(7))
@@ -179,10 +190,10 @@ def test_what_has_no_room_shares_a_series_and_nothing_is_lost(store):
 def test_nothing_is_lost_and_nothing_counted_twice_over_restarts_late_rows_and_seals(store):
     random, heard = Random(20261007), Heard()
     told = store.watermark()
-    process = Process(store, told)
+    process = Process(store, told, clocks=FEW)
     numbers = iter(range(1, 1000))
     requests, waiting, last = 0, [], {}
-    for _ in range(10):
+    for _ in range(7):
         batch = [
             pair(next(numbers), at_seconds=random.uniform(0, 2 * 3600)) for _ in range(random.randint(1, 4))
         ]
@@ -201,7 +212,7 @@ def test_nothing_is_lost_and_nothing_counted_twice_over_restarts_late_rows_and_s
         told = process.told if was_begun else told
         if random.random() < 0.2:
             # the next process goes on from what was told last
-            process, last = Process(store, told), {}
+            process, last = Process(store, told, clocks=FEW), {}
     feed(store, engine=waiting)
     store.seal()
     for _ in range(2):
@@ -216,3 +227,160 @@ def test_nothing_is_lost_and_nothing_counted_twice_over_restarts_late_rows_and_s
         )
     )
     assert heard.total(NAME, clock="queue", le="+Inf") == joined == requests
+
+
+def test_each_request_is_sent_once_through_replays_batches_and_restarts(store, tmp_path, monkeypatch):
+    monkeypatch.setattr("fairclock.cli.pipeline.spans.MOST", 2)
+    recorder = Recorder()
+    sending = Sending(store, tmp_path, recorder)
+    pairs = [pair(number, number) for number in range(1, 6)]
+    for _ in range(2):
+        feed(store, gateway=[each for each, _ in pairs[:4]], engine=[each for _, each in pairs])
+        sending.drain()
+    again = Sending(store, tmp_path, recorder)
+    feed(store, gateway=[each for each, _ in pairs])
+    assert again.drain().sent == 1
+    names = [span.name for span in recorder.spans()]
+    assert {name: names.count(name) for name in names} == {"chat m": 5, "queue": 5, "prefill": 5, "decode": 5}
+    assert len({span.span_id for span in recorder.spans()}) == 20
+
+
+def test_what_nobody_takes_is_sent_again_and_what_is_refused_is_counted(store, tmp_path):
+    recorder = Recorder(httpx.Response(503), httpx.Response(400))
+    sending = Sending(store, tmp_path, recorder)
+    sending.sender._stop.wait = lambda seconds: None  # type: ignore[method-assign]
+    feed(store, gateway=[pair(1)[0]])
+    found = sending.drain()
+    assert (found.failures, found.refused, found.sent) == (1, 1, 0)
+    feed(store, gateway=[pair(2, 3)[0]])
+    assert (sending.drain().sent, sending.sender.statistics.problem) == (1, "")
+
+
+def test_a_request_is_waited_with_and_an_old_one_is_not_sent(store, tmp_path):
+    recorder = Recorder()
+    sending = Sending(store, tmp_path, recorder, settle=3600.0)
+    feed(store, gateway=[pair(1)[0]])
+    assert sending.drain().sent == 0
+    assert recorder.requests == []
+    old = Sending(store, tmp_path, recorder, reach=60.0)
+    assert old.begun > HOUR + timedelta(hours=1)
+    old.sender.path.write_text('{"sent": [0, 0, -1]}')
+    assert (old.drain().sent, old.sender.statistics.passed_over) == (0, 1)
+
+
+def test_contracts_stand_as_their_report_says(store):
+    at = (store.watermark() - HOUR).total_seconds() - 120
+    contract = a_contract(
+        objectives=[availability("50%"), latency("queue", at_most="300ms", percentile="90")],
+        insufficient={"below": 1, "verdict": "void"},
+    )
+    for number in range(1, 9):
+        gateway, engine = pair(number, at_seconds=at + number, status="500" if number < 3 else "200")
+        feed(store, gateway=[gateway], engine=[engine])
+    as_of = store.watermark()
+    evaluate_slices(store, in_force(store, [contract], as_of), as_of=as_of)
+    as_of = store.watermark()
+    text = flat(Agreements(CostBookSettings()).figures(store, as_of, [[contract]]))
+    report = evaluate(
+        store, [contract], month=latest_month(contract, as_of), as_of=as_of, software_version="1"
+    )
+    for each in report["error_budgets"]:
+        found = counted(text, "fairclock_error_budget_remaining_ratio", objective=each["objective"])
+        assert found == ([] if each["remaining_ratio"] is None else [pytest.approx(each["remaining_ratio"])])
+    for each in report["objectives"]:
+        held = [
+            dict(said)["verdict"]
+            for (name, said), value in text.items()
+            if name == "fairclock_objective_verdict" and value and dict(said)["objective"] == each["name"]
+        ]
+        assert held == [each["verdict"]]
+    for window in ("5m", "1h", "6h"):
+        assert counted(text, "fairclock_error_budget_burn_rate", objective="availability", window=window) == [
+            0.5
+        ]
+    assert counted(text, "fairclock_objective_threshold_seconds", clock="queue") == [0.3]
+    assert counted(text, "fairclock_contract_info", tenant="acme", version=contract.version_sha256[:12]) == [
+        1
+    ]
+    assert not counted(text, "fairclock_coverage_ratio", kind="joined")
+    assert counted(text, "fairclock_incidents_open") == [0]
+
+
+def put(store, table, **values):
+    store.insert(table, tuple(values), [tuple(values.values())])
+
+
+def test_machines_are_what_they_said_last_and_nothing_once_that_is_old(store):
+    now = store.watermark()
+    wins = FIRST_WINS_BASE - to_us(now) + 1_000_000
+
+    def sample(name, value, seconds, target="http://a/metrics"):
+        put(store, "engine_samples", scraped_at=now - timedelta(seconds=seconds), k=0, target=target, kind="gauge",
+            name=name, engine="0", model="m", labels="", fraction=value, source="vllm", first_wins=wins)  # fmt: skip
+
+    for seconds, value in ((50, 0.2), (5, 0.4)):
+        sample("vllm:kv_cache_usage_perc", value, seconds)
+    sample("vllm:num_requests_waiting", 3.0, 5)
+    sample("vllm:num_preemptions", 7.0, 5)
+    sample("vllm:kv_cache_usage_perc", 0.9, 500, target="http://gone/metrics")
+    for gpu, parent, instance, power in (("GPU-1", "", None, 400_000), ("MIG-1", "GPU-1", 2, None)):
+        put(store, "gpu_samples", sampled_at=now - timedelta(seconds=3), k=0, gpu=gpu, parent=parent, host="h", collector="nvml",
+            gpu_instance=instance, compute_instance=None if instance is None else 0, state="ok", utilization_ratio_mean=0.5,
+            power_milliwatts_mean=power, throttle_reasons=1 << 6, first_wins=wins)  # fmt: skip
+    minute = timedelta(seconds=60)
+    text = flat(
+        [*engine_figures(store, now, stale_after=minute), *gpu_gauges(store, now, stale_after=minute)]
+    )
+    assert counted(text, "fairclock_kv_cache_utilization_ratio") == [0.4]
+    assert counted(text, "fairclock_engine_requests", state="waiting") == [3]
+    assert not counted(text, "fairclock_engine_requests", state="running")
+    assert counted(text, "fairclock_engine_preemptions", engine="http://a/metrics/0") == [7]
+    assert counted(text, "fairclock_gpu_utilization_ratio", gpu="GPU-1", instance="2/0") == [0.5]
+    assert counted(text, "fairclock_gpu_power_watts") == [400]
+    assert counted(text, "fairclock_gpu_throttled", instance="", reason="hardware thermal slowdown") == [1]
+    later = now + timedelta(seconds=90)
+    assert not flat(
+        [*engine_figures(store, later, stale_after=minute), *gpu_gauges(store, later, stale_after=minute)]
+    )
+
+
+def test_events_of_gpus_are_counted_once_from_where_counting_began(store):
+    now = store.watermark()
+    stored = to_us(now)
+
+    def event(number, offset_us, kind="xid"):
+        put(store, "gpu_events", happened_at=now - timedelta(hours=1), content_hash=number, k=0, event=kind, gpu="GPU-1",
+            host="h", collector="nvml", detail="", sequence=0, simulated=0, source="gpu", first_wins=FIRST_WINS_BASE - stored - offset_us)  # fmt: skip
+
+    events = GpuEvents(now)
+    for number, offset_us in ((1, -5), (2, 5), (3, 6)):
+        event(number, offset_us)
+    events.read(store, now + timedelta(seconds=1))
+    event(2, 2_000_000)  # again
+    event(4, 2_000_000, kind="lost")
+    events.read(store, now + timedelta(seconds=3))
+    text = flat(events.figures())
+    assert counted(text, "fairclock_gpu_events", kind="xid") == [2]
+    assert counted(text, "fairclock_gpu_events", kind="lost") == [1]
+
+
+def test_charges_are_the_ledgers_and_brought_up_by_what_was_added(store):
+    def entry(sequence, amount, kind="usage", about="2026-10", again=False):
+        del again
+        insert_stamped(
+            store, "ledger_entries",
+            ("tenant", "sequence", "kind", "starts_at", "ends_at", "period", "about", "price_version", "currency", "amount",
+             "content", "reverses", "previous", "hash", "body"),
+            [("acme", sequence, kind, HOUR, HOUR, about, about, "p", "CNY", amount, "", 0, "", f"h{sequence}", b"")],
+        )  # fmt: skip
+
+    charges = Charges()
+    entry(1, "1/3")
+    assert charges.read(store, store.watermark(), "2026-10") == {("acme", "CNY"): Fraction(1, 3)}
+    entry(1, "1/3")
+    entry(2, "2/3")
+    entry(3, "-5", kind="credit")
+    entry(4, "7", about="2026-11")
+    for _ in range(2):
+        assert charges.read(store, store.watermark(), "2026-10") == {("acme", "CNY"): Fraction(1)}
+    assert charges.read(store, store.watermark(), "2026-11") == {("acme", "CNY"): Fraction(7)}
