@@ -1,5 +1,6 @@
 """Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
-[sidecar] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]``.
+[sidecar] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]
+[scaling[=REQUESTS]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -26,6 +27,7 @@ from benchmarks import (
     plugin,
     receiving,
     reporting,
+    scaling,
     scraping,
     sealing,
     sidecar,
@@ -50,8 +52,9 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "reporting": reporting.figures,
     "planning": planning.figures,
     "console": console.figures,
+    "scaling": scaling.figures,
 }
-_SIZED = ("attributing", "console", "evaluating", "reporting")
+_SIZED = ("attributing", "console", "evaluating", "reporting", "scaling")
 _WIDTH = 150
 _WORDS = {True: "met", False: "missed", None: ""}
 
