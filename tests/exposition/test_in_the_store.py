@@ -67,7 +67,7 @@ def test_every_threshold_is_an_edge_for_all_while_they_are_few_and_for_its_own_t
 
 
 def test_a_series_begins_at_0_and_a_request_is_counted_once_whatever_comes_again(store):
-    process, heard = Process(store, store.watermark()), Heard()
+    process, heard = Process(store, store.watermark(), clocks=("queue", "prefill")), Heard()
     lines = [pair(number) for number in range(1, 6)]
     feed(store, gateway=[each for each, _ in lines], engine=[each for _, each in lines])
     first = process.scrape(heard)
