@@ -15,7 +15,7 @@ from dashboards.building import BOARDS, FOLDER, built, drift, write
 from dashboards.grafana.sources import UIDS
 from dashboards.wording import LANGUAGES, words_of
 from fairclock.cli import main
-from tests.dashboards.reading import FILES, read
+from tests.dashboards.reading import FILES, queries, read
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = json.loads((Path(__file__).parent / "grafana-schema.json").read_text())["schemas"]
@@ -156,6 +156,14 @@ def test_chinese_dashboards_are_in_chinese() -> None:
             board = read(path)
             titles = [each["title"] for each in board["panels"]]
             assert [each for each in titles if not re.search(r"[\u4e00-\u9fff]|^(GPU|XID)$", each)] == []
+
+
+def test_both_languages_ask_prometheus_the_same() -> None:
+    asked = [
+        [each.text for each in queries("expr", [path for path in FILES if path.parent.name == language])]
+        for language in LANGUAGES
+    ]
+    assert asked[0] == asked[1] != []
 
 
 def test_links_lead_to_dashboards_of_the_same_source_and_language() -> None:
