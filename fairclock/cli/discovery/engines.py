@@ -21,7 +21,7 @@ _REFUSED = {401, 403}
 
 def look_for_engines(machine: Machine, *, behind_gateways: Iterable[int]) -> list[Discovered]:
     """Ask the usual port, those of processes that look like vLLM, and those that nginx hands requests to."""
-    processes = [words for words in machine.command_lines() if any("vllm" in word for word in words[:4])]
+    processes = [words for words in machine.command_lines() if any(map(_is_vllm, words[:4]))]
     ports = sorted({_USUAL_PORT, *behind_gateways, *(_port(words) for words in processes)})
     found, targets = [], []
     for port in ports:
@@ -53,6 +53,10 @@ def look_for_engines(machine: Machine, *, behind_gateways: Iterable[int]) -> lis
             absent(_SUBJECT, f"nothing on this machine's ports {asked} answers /metrics as vLLM does")
         )
     return found
+
+
+def _is_vllm(word: str) -> bool:
+    return word == "vllm" or word.endswith("/vllm") or word.startswith("vllm.entrypoints.")
 
 
 def _port(words: list[str]) -> int:

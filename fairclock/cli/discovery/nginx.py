@@ -53,7 +53,8 @@ def look_for_nginx(machine: Machine) -> Gateways:
         ]  # fmt: skip
         named = [each.words for each in found if each.name == "access_log" and each.words]
         statements += [
-            absent(_SUBJECT, f"{path} is there, but {each} cannot be read") for each in reading.unreadable
+            _seen(f"{each} cannot be read by this user, so what {path} has from there is not known")
+            for each in reading.unreadable
         ]
         statements += [_log(machine, words, prefix) for words in dict.fromkeys(named) if words[0] != "off"]
         if not any(words[0] != "off" for words in named) and not reading.unreadable:
