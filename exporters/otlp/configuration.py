@@ -29,8 +29,8 @@ class OtlpExportSection(Section):
     service: str = "llm-gateway"
     """The service that the requests' spans are said to be of."""
 
-    sample: float = Field(default=1.0, gt=0, le=1)
-    """The share of traces that is sent, the same of which everybody who samples by the trace id sends."""
+    one_in: int = Field(default=1, ge=1)
+    """One trace of so many is sent: 1 is all of them. Who samples by the trace id chooses the same ones."""
 
     settle: Seconds = Field(default="30s", validate_default=True)
     """How long a request is waited with, so that the engine's side of it has come."""

@@ -78,12 +78,11 @@ def resource_of(service: str) -> Resource:
     return Resource({"service.name": service, "telemetry.sdk.language": "python"})
 
 
-def is_sampled(request: FinishedRequest, share: float) -> bool:
-    """Return whether a request is among the share of traces that is sent: by the lowest bits of the trace id."""
-    if share >= 1:
-        return True
+def is_sampled(request: FinishedRequest, *, one_in: int) -> bool:
+    """Return whether a request is the one in so many that is sent: by the lowest bits of the trace id, as W3C has it."""
     lowest = _trace_id(request) & ((1 << _SAMPLED_BITS) - 1)
-    return lowest >= round((1 - share) * (1 << _SAMPLED_BITS))
+    # those of the greatest numbers, so that who sends fewer sends some of the same
+    return one_in * ((1 << _SAMPLED_BITS) - lowest) <= 1 << _SAMPLED_BITS
 
 
 def spans_of(

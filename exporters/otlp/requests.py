@@ -93,7 +93,7 @@ class RequestSender:
         A batch that is to be sent again is, until it is taken or refused, or this is stopped.
         """
         batch = self.read(self._place())
-        sampled = [each for each in batch.requests if is_sampled(each, self.section.sample)]
+        sampled = [each for each in batch.requests if is_sampled(each, one_in=self.section.one_in)]
         if sampled:
             answer = self._posted(self._encoded(sampled))
             if answer is None:

@@ -72,6 +72,8 @@ def example_of(field: FieldInfo) -> str:
         return f"{value // factor} {unit}".rstrip()
     if isinstance(value, float):
         return f"{value:g}s"
+    if isinstance(value, tuple) and all(isinstance(each, float) for each in value):
+        return f"[{', '.join(f'{each:g}s' for each in value)}]"
     if isinstance(value, (list, tuple, dict)):
         plain = (
             [str(each) if isinstance(each, Enum) else each for each in value]

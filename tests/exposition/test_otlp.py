@@ -130,10 +130,12 @@ def test_the_same_share_of_traces_is_sent_whatever_else_they_are():
     requests = [
         replace(REQUEST, trace_id=f"{number * 0x9E3779B97F4A7C15 % 2**128:032x}") for number in range(1, 400)
     ]
-    half = [each for each in requests if is_sampled(each, 0.5)]
+    half = [each for each in requests if is_sampled(each, one_in=2)]
+    fewer = [each for each in requests if is_sampled(each, one_in=8)]
     assert 140 < len(half) < 260
-    assert all(is_sampled(each, 0.75) for each in half)
-    assert all(is_sampled(each, 1.0) for each in requests)
+    assert 20 < len(fewer) < 90
+    assert set(map(id, fewer)) <= set(map(id, half))
+    assert all(is_sampled(each, one_in=1) for each in requests)
 
 
 def test_the_encoding_is_that_of_opentelemetrys_own_exporter():
