@@ -11,7 +11,8 @@ _GPU = f"FROM dashboard_gpus WHERE host IN (${{host:singlequote}}) AND {inside('
 _EVENTS = f"FROM dashboard_gpu_events WHERE host IN (${{host:singlequote}}) AND {inside('happened_at')}"
 _OF_ENGINE = '{engine=~"$engine"}'
 _OF_HOST = '{host=~"$host"}'
-_INSTANCE = "{{host}} {{gpu}} {{instance}}"
+_INSTANCE = "{{host}} {{gpu}} {{exported_instance}}"
+"""Prometheus calls the exporter's own label so, since `instance` is its name for whom it scrapes."""
 _FULL = ((None, "green"), (0.85, "orange"), (0.95, "red"))
 _WARM = ((None, "green"), (80.0, "orange"), (90.0, "red"))
 _REASONS = (
@@ -65,7 +66,7 @@ _NUMBERS = (
         key="slowed_now", kind="stat", width=4, height=4, steps=NONE_IS_GOOD,
         clickhouse=f'SELECT if(count() = 0, NULL, countIf(bitAnd(reasons, {_SLOWED}) != 0)) AS "[[slowed]]" FROM'
         f" (SELECT argMax(assumeNotNull(throttle_reasons), sampled_at) AS reasons {_GPU} AND throttle_reasons IS NOT NULL GROUP BY host, gpu)",
-        prometheus=(Series(expression='count(max by (host, gpu, instance) (fairclock_gpu_throttled{host=~"$host"}) > 0) or 0 * count(fairclock_gpu_throttled{host=~"$host"})', at_end=True),),
+        prometheus=(Series(expression='count(max by (host, gpu, exported_instance) (fairclock_gpu_throttled{host=~"$host"}) > 0) or 0 * count(fairclock_gpu_throttled{host=~"$host"})', at_end=True),),
     ),
     Panel(
         key="xids", kind="stat", width=4, height=4, steps=NONE_IS_GOOD,
@@ -137,11 +138,12 @@ _GPUS = (
         prometheus=(Series(expression=f"fairclock_gpu_temperature_celsius{_OF_HOST}", legend=_INSTANCE),),
     ),
     Panel(
-        key="throttling", kind="state-timeline", width=24, height=7, states=True, by_series=True,
-        clickhouse="SELECT $__timeInterval(sampled_at) AS time, instance AS series, multiIf("
-        + ", ".join(f"max(bitTest(assumeNotNull(throttle_reasons), {bit.bit_length() - 1})), '{name}'" for bit, name in reversed(_REASONS))
-        + f", 'full_speed') AS state {_GPU} AND throttle_reasons IS NOT NULL GROUP BY time, series ORDER BY time, series",
-        prometheus=(Series(expression='max by (host, gpu, instance) (fairclock_gpu_throttled{host=~"$host"}) > bool 0', legend=_INSTANCE),),
+        key="throttling", kind="state-timeline", width=24, height=7, by_series=True,
+        codes={0: "full_speed", 1: "slowed", **{bit.bit_length(): name for bit, name in _REASONS}},
+        clickhouse="SELECT $__timeInterval(sampled_at) AS time, instance AS series, toFloat64(multiIf("
+        + ", ".join(f"max(bitTest(assumeNotNull(throttle_reasons), {bit.bit_length() - 1})), {bit.bit_length()}" for bit, _ in reversed(_REASONS))
+        + f', 0)) AS "[[state]]" {_GPU} AND throttle_reasons IS NOT NULL GROUP BY time, series ORDER BY time, series',
+        prometheus=(Series(expression='max by (host, gpu, exported_instance) (fairclock_gpu_throttled{host=~"$host"}) > bool 0', legend=_INSTANCE),),
     ),
     Panel(
         key="gpu_events", kind="table", width=14, height=8,

@@ -134,9 +134,9 @@ _OVER_TIME = (
         prometheus=(Series(expression="60 * sum by (tenant) (rate(fairclock_requests_total[$__rate_interval]))", legend="{{tenant}}"),),
     ),
     Panel(
-        key="states", kind="state-timeline", width=24, height=8, states=True, by_series=True,
+        key="states", kind="state-timeline", width=24, height=8, codes={0: "within", 1: "over", 2: "not_measured"}, by_series=True,
         clickhouse="SELECT $__timeInterval(minute) AS time, concat(contract, ' · ', objective) AS series,"
-        " multiIf(sum(counted) = 0, 'not_measured', sum(over) * any(share_in) > sum(counted) * any(share_of), 'over', 'within') AS state"
+        ' toFloat64(multiIf(sum(counted) = 0, 2, sum(over) * any(share_in) > sum(counted) * any(share_of), 1, 0)) AS "[[state]]"'
         f" {_OBJECTIVES} AND share_of > 0 GROUP BY time, series ORDER BY time, series",
         prometheus=(Series(
             expression='fairclock_error_budget_burn_rate{contract=~"$contract",window="5m"} > bool 1', legend="{{contract}} · {{objective}}",

@@ -58,7 +58,7 @@ class Column:
 class Panel:
     """One picture: its key in the words, and what is asked of each data source; None where it has no answer.
 
-    unit: Grafana's name of it. columns: by label key, or by the prefix of a series' name. by_series: whether the query gives
+    unit: Grafana's name of it. codes: which state each number stands for, since a series has numbers only. columns: by label key, or by the prefix of a series' name. by_series: whether the query gives
     (time, series, value), so that the series' name alone is shown.
     """
 
@@ -75,7 +75,7 @@ class Panel:
     steps: tuple[Step, ...] = PLAIN
     columns: Mapping[str, Column] = field(default_factory=dict)
     by_series: bool = False
-    states: bool = False
+    codes: Mapping[int, str] = field(default_factory=dict)
     stacked: bool = False
     bars: bool = False
     logarithmic: bool = False

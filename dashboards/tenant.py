@@ -102,8 +102,8 @@ _QUEUEING = (
     Panel(
         key="spread", kind="heatmap", width=10, height=9, unit="s",
         clickhouse="SELECT $__timeInterval(received_at) AS time,"
-        f" toString(arrayFirst(edge -> edge >= least(end_to_end, 120), {_EDGES})) AS edge, toFloat64(count()) AS requests"
-        f" {_REQUESTS} AND is_ok GROUP BY time, edge ORDER BY time, toFloat64(edge)",
+        f" toString(arrayFirst(edge -> edge >= least(end_to_end, 120), {_EDGES})) AS le, toFloat64(count()) AS requests"
+        f" {_REQUESTS} AND is_ok GROUP BY time, le ORDER BY time, toFloat64(le)",
         prometheus=(Series(
             expression=f'sum by (le) (increase({_SECONDS}_bucket{{tenant=~"$tenant",clock="end_to_end"}}[$__rate_interval]))',
             legend="{{le}}", buckets=True,

@@ -20,12 +20,26 @@ PLUGIN_VERSION = "12.4.0"
 _LEAST_INTERVAL = "1m"
 _COLOURS = {
     "within": GREEN, "met": GREEN, "full_speed": GREEN, "ended": GREEN, "resolved": GREEN, "ok": GREEN,
-    "over": AMBER, "at_risk": AMBER, "pending": AMBER, "warning": AMBER, "sw_power_cap": AMBER, "insufficient_data": GREY,
+    "over": AMBER, "at_risk": AMBER, "pending": AMBER, "warning": AMBER, "slowed": AMBER, "sw_power_cap": AMBER, "insufficient_data": GREY,
     "not_measured": GREY, "violated": RED, "firing": RED, "critical": RED, "ongoing": RED, "hw_slowdown": RED,
     "sw_thermal": RED, "hw_thermal": RED, "hw_power_brake": RED, "lost": RED, "hung": RED, "unreachable": RED,
 }  # fmt: skip
-_BY_NUMBER = {"0": ("calm", GREEN), "1": ("over", AMBER)}
-"""What PromQL's ``> bool`` says."""
+_RENAMED = (
+    "Value",
+    "contract",
+    "objective",
+    "verdict",
+    "severity",
+    "tenant",
+    "host",
+    "gpu",
+    "exported_instance",
+    "kind",
+    "version",
+)
+"""Columns of Prometheus's tables that people look at."""
+_UNASKED = ("Time", "__name__", "job", "instance")
+"""Those that say only where Prometheus has it from."""
 
 
 @attr.s
@@ -95,23 +109,32 @@ def _fields(panel: Panel, source: Source, words: Words, boards: dict[str, str]) 
         "custom": drawing_of(panel),
         "noValue": words.nothing(panel),
         "thresholds": thresholds(panel.steps),
-        "mappings": _states(words) if panel.states else [],
+        "mappings": _codes(panel, words) if panel.codes else [],
     }
     said = {
-        "unit": None if panel.states else panel.unit,
+        "unit": None if panel.codes else panel.unit,
         "decimals": panel.decimals,
         "min": panel.least,
         "max": panel.most,
     }
     defaults |= {name: value for name, value in said.items() if value is not None}
-    if panel.by_series and source == "clickhouse" and panel.kind != "bargauge":
-        defaults["displayName"] = "${__field.labels.series}"
-    if panel.kind in {"stat", "bargauge"} and panel.by_series and source == "clickhouse":
-        defaults["displayName"] = "${__data.fields.series}"
+    if source == "clickhouse" and (panel.by_series or panel.kind == "heatmap"):
+        defaults["displayName"] = _series_name(panel)
     overrides = [_override(key, column, words, boards) for key, column in panel.columns.items()]
     if panel.kind == "table" and source == "prometheus":
-        overrides += [_renamed("Value", words.label("value"))]
+        overrides += [_shown(name, "displayName", words.label(name.lower())) for name in _RENAMED]
+        overrides += [
+            _shown(name, "custom.hideFrom", {"legend": True, "tooltip": True, "viz": True})
+            for name in _UNASKED
+        ]
     return {"defaults": defaults, "overrides": overrides}
+
+
+def _series_name(panel: Panel) -> str:
+    """Return where the name of a series stands: over time in a label, else in the row."""
+    if panel.kind == "heatmap":
+        return "${__field.labels.le}"
+    return "${__data.fields.series}" if panel.kind in {"stat", "bargauge"} else "${__field.labels.series}"
 
 
 def _override(key: str, column: Column, words: Words, boards: dict[str, str]) -> dict[str, Any]:
@@ -152,21 +175,23 @@ def _override(key: str, column: Column, words: Words, boards: dict[str, str]) ->
     return {"matcher": {"id": "byName", "options": name}, "properties": properties}
 
 
-def _renamed(name: str, shown: str) -> dict[str, Any]:
-    return {
-        "matcher": {"id": "byName", "options": name},
-        "properties": [{"id": "displayName", "value": shown}],
-    }
+def _shown(name: str, property_: str, value: Any) -> dict[str, Any]:
+    return {"matcher": {"id": "byName", "options": name}, "properties": [{"id": property_, "value": value}]}
 
 
 def _states(words: Words) -> list[dict[str, Any]]:
-    """Return every state's word and colour; those of numbers too, which PromQL has for states."""
+    """Return every state's word and colour."""
+    return [_mapping({state: state for state in words.states}, words)]
+
+
+def _codes(panel: Panel, words: Words) -> list[dict[str, Any]]:
+    """Return the word and colour of each number that stands for a state."""
+    return [_mapping({str(code): state for code, state in panel.codes.items()}, words)]
+
+
+def _mapping(states: dict[str, str], words: Words) -> dict[str, Any]:
     options = {
-        name: {"color": _COLOURS.get(name, GREY), "index": number, "text": word}
-        for number, (name, word) in enumerate(words.states.items())
+        value: {"color": _COLOURS.get(state, GREY), "index": number, "text": words.states[state]}
+        for number, (value, state) in enumerate(states.items())
     }
-    options |= {
-        value: {"color": colour, "index": len(options) + number, "text": words.states[state]}
-        for number, (value, (state, colour)) in enumerate(_BY_NUMBER.items())
-    }
-    return [{"options": options, "type": "value"}]
+    return {"options": options, "type": "value"}

@@ -39,7 +39,11 @@ def a_shown_scene(store: Store, now: datetime) -> Shown:
     scene = a_scene(store, now)
     store.ingest(LineBatch(kind="sample", source="scraper", lines=list(_samples(scene.began))))
     store.ingest(LineBatch(kind="gpu", source="gpus", lines=list(_gpus(scene.began))))
-    store.ingest(LineBatch(kind="gpu_event", source="gpus", lines=list(gpu_event_lines(scene.began + timedelta(minutes=21)))))
+    store.ingest(
+        LineBatch(
+            kind="gpu_event", source="gpus", lines=list(gpu_event_lines(scene.began + timedelta(minutes=21)))
+        )
+    )
     _credit(store, now)
     store.seal()
     as_of = store.watermark()

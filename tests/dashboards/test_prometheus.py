@@ -188,13 +188,13 @@ def prometheus(published, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def asked_at(prometheus):
-    return float(prometheus("query", query="max(timestamp(fairclock_contract_info))")["result"][0]["value"][1])
+    return float(
+        prometheus("query", query="max(timestamp(fairclock_contract_info))")["result"][0]["value"][1]
+    )
 
 
 def values(prometheus, target, at):
-    query = in_promql(
-        target["expr"], CHOSEN, seconds=WINDOW_SECONDS, interval=10, scrape=10
-    )
+    query = in_promql(target["expr"], CHOSEN, seconds=WINDOW_SECONDS, interval=10, scrape=10)
     if target["instant"]:
         return [float(each["value"][1]) for each in prometheus("query", query=query, time=at)["result"]]
     found = prometheus("query_range", query=query, start=at - WINDOW_SECONDS, end=at, step=SCRAPE_SECONDS)
@@ -215,4 +215,6 @@ def test_every_variable_has_choices(prometheus, asked_at, variable):
     arguments = variable["query"].removeprefix("label_values(").removesuffix(")")
     series, _, label = arguments.rpartition(", ")
     series = series.replace("$contract", CHOSEN["contract"][0])
-    assert prometheus(f"label/{label}/values", **{"match[]": series, "start": asked_at - WINDOW_SECONDS, "end": asked_at})
+    assert prometheus(
+        f"label/{label}/values", **{"match[]": series, "start": asked_at - WINDOW_SECONDS, "end": asked_at}
+    )
