@@ -13,7 +13,9 @@ from itertools import pairwise
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from prometheus_client.parser import text_string_to_metric_families
 
+from fairclock.cli.pipeline.metrics.reference import groups
 from fairclock.demo.live.programs import free_port
 from tests.alert_engine.factories import a_line
 from tests.alert_engine.test_up import write_contract
@@ -154,6 +156,12 @@ def test_a_real_prometheus_and_a_backend_hear_of_each_request_once_though_it_is_
     assert seen
     assert seen <= set(range(1, 33))
     assert (burn > 1, gpus, 0.1 < slow <= 0.25) == (True, 2, True)
+    known = {each.name.removesuffix("_total"): each for group in groups() for each in group.families}
+    for family in text_string_to_metric_families(text.decode()):
+        if family.name.startswith("fairclock_"):
+            assert family.type == known[family.name].kind
+            labels = {name for sample in family.samples for name in sample.labels} - {"le"}
+            assert labels == set(known[family.name].labels), family.name
     spans = spans_in(receiver)
     traces = [int.from_bytes(span.trace_id, "big") for span in spans]
     assert sorted(traces) == list(range(1, 33))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _REMEMBERED_DAYS = 35
 _US_PER_SECOND = 1_000_000
+ABOUT_DEAD_LETTERS = "Dead letters that are kept (for 14 days), by reason."
 
 
 def spool_figures(spool: SpoolStatistics) -> Iterator[Figure]:
@@ -196,10 +197,9 @@ def dead_letter_figures(store: Store) -> list[Figure]:
     query = Query(
         sql="SELECT kind, source, reason, count() FROM dead_letters FINAL GROUP BY kind, source, reason ORDER BY ALL"
     )
-    about = "Dead letters that are kept (for 14 days), by reason."
     return [
         Figure(
-            name="fairclock_dead_letters", about=about, value=count,
+            name="fairclock_dead_letters", about=ABOUT_DEAD_LETTERS, value=count,
             labels={"kind": kind, "source": source, "reason": reason},
         )
         for kind, source, reason, count in store.rows(query)
