@@ -119,7 +119,6 @@ class Composition:
         """Return a text with folders, hosts and ports of containers replaced by those of this machine."""
         targets = {target for _, _, target in mounts_of(self.services[service])}
         targets |= {target for _, target in secrets_of(self.services[service])}
-        targets |= {each["target"] for each in self.services[service].get("configs", [])}
         folders = "|".join(map(re.escape, sorted(targets, key=len, reverse=True)))
         text = re.sub(
             rf"(?<![\w/.-])({folders})(?![\w.-])", lambda match: str(self.place(service, match[1])), text
@@ -148,9 +147,6 @@ class Composition:
                 volume.mkdir(parents=True, exist_ok=True)
                 if not place.is_symlink():
                     place.symlink_to(volume)
-        for each in definition.get("configs", []):
-            content = self.tree["configs"][each["source"]]["content"]
-            self._write(service, self.place(service, each["target"]), content, changed)
         for name, target in secrets_of(definition):
             place = self.place(service, target)
             place.parent.mkdir(parents=True, exist_ok=True)
