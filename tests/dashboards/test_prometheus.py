@@ -141,6 +141,7 @@ def prometheus(published, tmp_path_factory):
     assert program, "prometheus is missing: scripts/debian-packages test installs it"
     folder = tmp_path_factory.mktemp("prometheus")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    server.daemon_threads = False  # closing it waits for the answer that is being given
     threading.Thread(target=server.serve_forever, daemon=True).start()
     target = {"targets": [f"127.0.0.1:{server.server_address[1]}"]}
     jobs = [{"job_name": "fairclock", "scrape_interval": f"{SCRAPE_SECONDS}s", "static_configs": [target]}]
@@ -206,6 +207,12 @@ def test_every_query_of_a_panel_has_an_answer(prometheus, asked_at, asked):
     found = values(prometheus, asked.target, asked_at)
     assert found
     assert any(math.isfinite(each) for each in found)
+
+
+def test_a_mig_instance_is_told_apart_from_its_gpu(prometheus, asked_at):
+    query = "count by (exported_instance) (fairclock_gpu_memory_used_bytes)"
+    found = prometheus("query", query=query, time=asked_at)["result"]
+    assert {each["metric"].get("exported_instance", "") for each in found} == {"", "3"}
 
 
 @pytest.mark.parametrize(
