@@ -130,10 +130,10 @@ def test_a_burst_becomes_a_webhook_a_figure_a_slice_and_a_report(alive):
 
     # slices
     def slices():
-        sql = "SELECT sum(total[1]), sum(bad[1]) FROM sli_slices WHERE contract = 'acme'"
+        sql = "SELECT sum(counted), sum(bad) FROM dashboard_objectives WHERE contract = 'acme' AND objective = 'p99'"
         return [int(each) for each in fairclock(alive, "query", sql, "--format", "TSV").split()]
 
-    eventually(lambda: slices()[0] >= BURST_CALLS, what=lambda: f"slices: {slices()}")
+    eventually(lambda: slices()[0] == BURST_CALLS, what=lambda: f"slices: {slices()}")
 
     # the report, with and without queueing
     contract = alive.place("fairclock", "/etc/fairclock/contracts/acme.yaml")
