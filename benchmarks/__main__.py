@@ -1,5 +1,5 @@
 """Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
-[sidecar] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]
+[sidecar] [exposition] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]
 [scaling[=REQUESTS]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
@@ -22,6 +22,7 @@ from benchmarks import (
     attributing,
     console,
     evaluating,
+    exposition,
     importing,
     planning,
     plugin,
@@ -49,6 +50,7 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "receiving": receiving.figures,
     "sidecar": sidecar.figures,
     "evaluating": evaluating.figures,
+    "exposition": exposition.figures,
     "reporting": reporting.figures,
     "planning": planning.figures,
     "console": console.figures,

@@ -7,13 +7,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from exporters.prometheus.compression import Deflated, deflated
+from exporters.prometheus.formats import Format
 from exporters.prometheus.rendering import Renderer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from exporters.prometheus.formats import Format
     from exporters.prometheus.rendering import Published
 
 _FORGOTTEN_AFTER = 20
@@ -41,8 +41,11 @@ class Snapshots:
     _figures: Sequence[Published] = ()
     _at: datetime | None = None
     _texts: dict[Format, Rendered] = field(default_factory=dict)
-    _unasked: dict[Format, int] = field(default_factory=dict)
-    _renderers: dict[Format, Renderer] = field(default_factory=dict)
+    # what Prometheus asks for is there before it does
+    _unasked: dict[Format, int] = field(default_factory=lambda: {Format.OPENMETRICS: 0})
+    _renderers: dict[Format, Renderer] = field(
+        default_factory=lambda: {Format.OPENMETRICS: Renderer(Format.OPENMETRICS)}
+    )
     _scraped: datetime | None = None
 
     @property
@@ -63,7 +66,11 @@ class Snapshots:
                 if self._unasked[format_] > _FORGOTTEN_AFTER:
                     del self._unasked[format_], self._renderers[format_]
             renderers = dict(self._renderers)
-        texts = {format_: _rendered(renderer, figures) for format_, renderer in renderers.items()}
+            known = dict(self._texts)
+        texts = {
+            format_: _rendered(renderer, figures, known=known.get(format_))
+            for format_, renderer in renderers.items()
+        }
         with self._guard:
             self._figures, self._at, self._texts = figures, at, texts
 
@@ -81,6 +88,8 @@ class Snapshots:
             return found
 
 
-def _rendered(renderer: Renderer, figures: Sequence[Published]) -> Rendered:
+def _rendered(renderer: Renderer, figures: Sequence[Published], *, known: Rendered | None = None) -> Rendered:
     body = renderer.render(figures)
+    if known is not None and known.body == body:
+        return known
     return Rendered(body=body, compressed=deflated(body))

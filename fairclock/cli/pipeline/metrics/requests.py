@@ -67,6 +67,7 @@ class _Series:
     shown: list[bool]
     begun: list[datetime | None]
     figures: list[Published] = field(default_factory=list)
+    is_settled: bool = False
 
     def parts(self) -> Iterator[tuple[int, slice, int]]:
         """Yield the number of each part of the values, where it stands, and where its number of requests does.
@@ -120,7 +121,9 @@ class RequestCounters:
     def figures(self, *, told: datetime | None) -> list[Published]:
         """Return every counter; `told` is as of when the newest figures are that somebody heard."""
         for pair, series in self._series.items():
-            values, shown = list(series.told), list(series.shown)
+            if series.is_settled:
+                continue
+            values, shown, is_held = list(series.told), list(series.shown), False
             for number, part, count_at in series.parts():
                 shown[number] = shown[number] or bool(series.truth[count_at])
                 if not shown[number]:
@@ -128,8 +131,12 @@ class RequestCounters:
                 begun = series.begun[number]
                 if begun is None:
                     series.begun[number] = self._as_of
+                    is_held = True
                 elif told is not None and told >= begun:
                     values[part] = map(max, series.told[part], series.truth[part])
+                else:
+                    is_held = True
+            series.is_settled = not is_held
             if not series.figures or values != series.told or shown != series.shown:
                 series.told, series.shown = values, shown
                 series.figures = list(_figures(pair, series, self.clocks))
@@ -164,6 +171,7 @@ class RequestCounters:
             series = self._of(pair, key[0])
             own = tuple(each.edges_of(key[0]) for each in self.clocks)
             series.truth = list(map(add, series.truth, _fitted(values, own, series.edges)))
+            series.is_settled = False
             if new is not None:
                 series.slowest = [
                     fresh or kept for fresh, kept in zip(new.slowest, series.slowest, strict=True)
