@@ -175,7 +175,14 @@ def _collection() -> Group:
     dead = _described(
         "fairclock_dead_letters", figures.ABOUT_DEAD_LETTERS, ("kind", "source", "reason"), "gauge"
     )
-    return Group(title="Collection", about=_COLLECTION, families=(*_of(shown), dead))
+    disks = [
+        _described(f"fairclock_store_disk_{name}", about, ("disk",), "gauge")
+        for name, about in (
+            ("free_bytes", "Bytes that are free on a disk of the store."),
+            ("bytes", "Bytes that a disk of the store has."),
+        )
+    ]
+    return Group(title="Collection", about=_COLLECTION, families=(*_of(shown), dead, *disks))
 
 
 def _program() -> Group:
