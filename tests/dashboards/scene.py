@@ -51,7 +51,10 @@ def a_shown_scene(store: Store, now: datetime) -> Shown:
     keep_terms_of(store, versions)
     evaluate_slices(store, versions, as_of=as_of)
     return Shown(
-        scene=scene, as_of=as_of, start=scene.began.replace(minute=0) - timedelta(minutes=1), end=now + timedelta(minutes=1)
+        scene=scene,
+        as_of=as_of,
+        start=scene.began.replace(minute=0) - timedelta(minutes=1),
+        end=now + timedelta(minutes=1),
     )
 
 
