@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from fairclock.config import Seconds, Section, refuse
+from fairclock.config import FilePath, Seconds, Section, refuse
 
 AliasName = Literal["deepseek_inference_queue_duration_seconds", "vllm_kv_cache_utilization_ratio"]
 
@@ -20,6 +20,9 @@ class MetricsSection(Section):
 
     every: Seconds = Field(default="15s", validate_default=True)
     """How often what comes from the store is worked out anew; a scrape is answered with the last that was."""
+
+    token_file: FilePath | None = Field(default=None, examples=["/etc/fairclock/metrics-token"])
+    """The file with the token that a scrape must show as its bearer; without one, whoever reaches the address is told."""
 
     edges: tuple[Seconds, ...] = Field(default=DEFAULT_EDGES, min_length=1, max_length=64)
     """The edges of histograms, in seconds; every threshold of a contract is one as well."""

@@ -15,11 +15,12 @@ from fairclock.cli.pipeline.endpoint import health_routes
 class Endpoint:
     """The routes, with what they are told."""
 
-    def __init__(self, *, ended=(), ready=None, figures=()):
+    def __init__(self, *, ended=(), ready=None, figures=(), token=None):
         routes = health_routes(
             ended=lambda: list(ended),
             ready=lambda: ready or {"spool": ""},
             scrape=lambda format_, compressed: self.scraped(figures, format_, compressed),
+            token=token,
         )
         self.app = Starlette(routes=routes)
 
@@ -86,6 +87,17 @@ def test_who_asks_for_openmetrics_gets_it_and_plain_text_goes_uncompressed_to_wh
     plain = Endpoint(figures=figures).get("/metrics", **{"accept-encoding": "identity"})
     assert "Content-Encoding" not in plain.headers
     assert "fairclock_spool_bytes 2.5\n" in plain.text
+
+
+@pytest.mark.parametrize(
+    ("shown", "status"),
+    [({}, 401), ({"authorization": "Bearer other"}, 401), ({"authorization": "Bearer s3cret"}, 200)],
+    ids=["no token", "another token", "the token"],
+)
+def test_figures_are_for_who_shows_the_token_where_one_is_asked_for(shown, status):
+    endpoint = Endpoint(token=lambda: "s3cret")
+    assert endpoint.get("/metrics", **shown).status_code == status
+    assert endpoint.get("/healthz").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/v1/frames", "/metrics/x"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import ssl
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -35,11 +36,13 @@ def health_routes(
     ended: Callable[[], Sequence[str]],
     ready: Callable[[], Mapping[str, str]],
     scrape: Callable[[Format, bool], bytes],
+    token: Callable[[], str] | None = None,
 ) -> list[Route]:
     """Return the routes of ``/healthz``, ``/readyz`` and ``/metrics``.
 
     `ended` names the parts that have ended and should not have; `ready` says what is wrong with each part that
-    taking new data depends on, an empty text where nothing is; `scrape` returns every figure in a format, compressed or not.
+    taking new data depends on, an empty text where nothing is; `scrape` returns every figure in a format, compressed or not. `token`
+    returns what a scrape must show; None where it need show nothing.
     """
 
     async def healthz(_: Request) -> Response:
@@ -53,6 +56,12 @@ def health_routes(
         return JSONResponse({"ready": is_ready, "checks": shown}, 200 if is_ready else 503)
 
     async def metrics(request: Request) -> Response:
+        if token is not None:
+            shown = request.headers.get("authorization", "").partition(" ")[2].strip()
+            if not hmac.compare_digest(shown.encode(), (await run_in_threadpool(token)).encode()):
+                return PlainTextResponse(
+                    "a token is needed\n", 401, headers={"www-authenticate": 'Bearer realm="fairclock"'}
+                )
         format_, content_type = chosen(request.headers.get("accept", ""))
         compressed = takes_gzip(request.headers.get("accept-encoding", ""))
         headers = {"content-type": content_type, "vary": "accept, accept-encoding"}

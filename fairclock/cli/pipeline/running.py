@@ -24,10 +24,11 @@ from fairclock.cli.pipeline.intake import Intake
 from fairclock.cli.pipeline.parts import Pipeline
 from fairclock.cli.pipeline.places import spool_directory
 from fairclock.cli.pipeline.store_link import StoreLink
+from fairclock.config.credentials import read_token
 from fairclock.store.dsn import parse_dsn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from starlette.routing import BaseRoute, Route
@@ -139,6 +140,7 @@ def _answer(
             ended=pipeline.ended,
             ready=pipeline.ready,
             scrape=lambda format_, compressed: pipeline.scrape(format_, compressed=compressed),
+            token=_scrape_token(settings),
         )
     )
     keyring = None
@@ -162,6 +164,21 @@ def _answer(
         pipeline.console_url = pipeline.url
     if pipeline.console_url is not None:
         pipeline.announcements.append(f"console: {pipeline.console_url}/")
+
+
+def _scrape_token(settings: Configuration) -> Callable[[], str] | None:
+    """Return what reads the token of a scrape, which can be read now; raises `ConfigurationError` where it cannot."""
+    path = settings.metrics.token_file
+    if path is None:
+        return None
+
+    def read() -> str:
+        return read_token(
+            path, if_unreadable="correct metrics.token_file", if_empty="write a token there, and nothing else"
+        )
+
+    read()
+    return read
 
 
 def _has_own_console(settings: Configuration, looked: Looked | None) -> bool:

@@ -49,7 +49,7 @@ _TOKEN_CLOCK, _QUEUE_CLOCK = "time_per_output_token", "queue"
 _COUNTS = len(OUTCOMES) + len(TOKENS) + 1
 _US_PER_SECOND = 1_000_000
 _HOUR = timedelta(hours=1)
-_LOOK_BACK = timedelta(days=7)
+_LOOK_BACK = timedelta(days=1)
 _REMEMBERED_HOURS = 2
 _HOURS_AT_ONCE = 24
 Pair = tuple[str, str]
