@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from datetime import timedelta
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 
 import httpx
 import pytest
 
 from billing.cost_book.settings import CostBookSettings
-from exporters.prometheus.bounds import OTHER
+from billing.prices.loading import load_price_book
+from exporters.prometheus.bounds import OTHER, Admitted
 from exporters.prometheus.configuration import MetricsSection
 from fairclock.cli.pipeline.metrics.agreements import Agreements
 from fairclock.cli.pipeline.metrics.layout import layout_of
 from fairclock.cli.pipeline.metrics.machines import GpuEvents, engine_figures, gpu_gauges
-from fairclock.cli.pipeline.metrics.money import Charges
+from fairclock.cli.pipeline.metrics.money import Charges, Money, costs_within
 from fairclock.model import Interval, Outcome, to_us
 from fairclock.store.batches import FIRST_WINS_BASE
 from fairclock.store.request_sums import CLOCKS
@@ -23,6 +25,7 @@ from fairclock.store.stamping import insert_stamped
 from sla.evaluation import evaluate
 from sla.evaluation.clocks import clock_columns, column_of
 from sla.slices import evaluate_slices, in_force, latest_month
+from tests.cost_book.traffic import engine, gateway, good_machine, good_settings
 from tests.evaluation.factories import a_contract, availability, latency
 from tests.exposition.conftest import Heard, Process, Recorder, Sending, feed, flat
 from tests.store.conftest import HOUR, engine_line, gateway_line, traced
@@ -384,3 +387,26 @@ def test_charges_are_the_ledgers_and_brought_up_by_what_was_added(store):
     for _ in range(2):
         assert charges.read(store, store.watermark(), "2026-10") == {("acme", "CNY"): Fraction(1)}
     assert charges.read(store, store.watermark(), "2026-11") == {("acme", "CNY"): Fraction(7)}
+
+
+def test_the_two_books_are_told_beside_each_other_and_the_cost_book_adds_up(store):
+    prices = load_price_book(Path(__file__).parents[2] / "examples" / "prices.yaml")
+    settings = good_settings(machines=(good_machine(machine="NVIDIA H200"),))
+    traffic = [(at, 30.0, number) for number, at in enumerate((0, 60, 600), start=1)]
+    feed(store, gateway=[gateway(*each) for each in traffic], engine=[engine(*each) for each in traffic])
+    as_of = store.watermark()
+    money = Money(settings, Admitted(10))
+    try:
+        hours = Interval(start=HOUR, end=HOUR + timedelta(hours=2))
+        found = costs_within(store, hours, hours, as_of=as_of, prices=prices, settings=settings)
+        money._costs.get = lambda key, at, make: (found, at)  # type: ignore[method-assign]
+        text = flat(money.figures(store, as_of, prices))
+    finally:
+        money.close()
+    assert not flat(money.figures(store, as_of, None))
+    spent = counted(text, "fairclock_cost", tenant="acme", book="cost", currency=prices.currency.code)
+    rest = counted(text, "fairclock_cost_of_nobody")
+    assert (len(spent), len(rest)) == (1, 3)
+    assert spent[0] > 0
+    # two GPUs for two hours, at what a GPU-second of this machine costs
+    assert sum(spent) + sum(rest) == pytest.approx(2 * 2 * 3600 * 0.0061)

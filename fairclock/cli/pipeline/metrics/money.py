@@ -113,20 +113,27 @@ class Money:
 
     def _costs_of(self, store: Store, as_of: datetime, prices: PriceBook, month: str) -> Callable[[], Costs]:
         """Return what sweeps the month of engines, which takes longer than anything here may wait."""
+        whole = period_of_month(month, prices.zone)
+        window = Interval(start=whole.start, end=min(whole.end, as_of))
+        return lambda: costs_within(store, window, whole, as_of=as_of, prices=prices, settings=self._settings)
 
-        def make() -> Costs:
-            whole = period_of_month(month, prices.zone)
-            window = Interval(start=whole.start, end=min(whole.end, as_of))
-            cuts = sorted({whole.start, whole.end, *prices.changes(window)})
-            times = read_cost_book(store, window, as_of, self._settings, cuts=cuts).times
-            found: dict[tuple[str, str], Fraction] = {}
-            for row in engine_costs(
-                (each for each in times if whole.start <= each.start < whole.end), prices
-            ):
-                for tenant, amount in row.tenants.items():
-                    found["cost", tenant] = found.get(("cost", tenant), _ZERO) + amount
-                for share in ("probes", "idle", "unattributed"):
-                    found[share, ""] = found.get((share, ""), _ZERO) + row.amounts[share]
-            return [(book, tenant, amount) for (book, tenant), amount in found.items()]
 
-        return make
+def costs_within(
+    store: Store,
+    window: Interval,
+    whole: Interval,
+    *,
+    as_of: datetime,
+    prices: PriceBook,
+    settings: CostBookSettings,
+) -> Costs:
+    """Return what machines cost in `window`, which lies in the month `whole`: by tenant, and what is nobody's by why."""
+    cuts = sorted({whole.start, whole.end, *prices.changes(window)})
+    times = read_cost_book(store, window, as_of, settings, cuts=cuts).times
+    found: dict[tuple[str, str], Fraction] = {}
+    for row in engine_costs((each for each in times if whole.start <= each.start < whole.end), prices):
+        for tenant, amount in row.tenants.items():
+            found["cost", tenant] = found.get(("cost", tenant), _ZERO) + amount
+        for share in ("probes", "idle", "unattributed"):
+            found[share, ""] = found.get((share, ""), _ZERO) + row.amounts[share]
+    return [(book, tenant, amount) for (book, tenant), amount in found.items()]
