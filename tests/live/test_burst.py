@@ -199,7 +199,8 @@ def test_a_burst_is_told_of_and_resolves_and_its_incident_names_queueing(tmp_pat
                 for received in tuple(receiver.received)
                 for event in json.loads(received.body)["events"]
             ]
-            return [each for each in events if each["rule"] == "burst" and each["state"] == state]
+            about = {"rule": "burst", "objective": "p95", "state": state}
+            return [each for each in events if {name: each[name] for name in about} == about]
 
         with Running(
             "up", "--listen", "127.0.0.1:0", folder=tmp_path, FAIRCLOCK_DSN=dsn, BURST_SECRET=SECRET
