@@ -264,8 +264,10 @@ def test_nginx_takes_the_gateway_s_configuration_on_kubernetes(tmp_path):
 
 
 @pytest.mark.integration
-def test_promtool_takes_configuration_and_rules():
-    folder = ROOT / "deploy" / "prometheus"
+def test_promtool_takes_configuration_and_rules(tmp_path):
+    made = Composition(tmp_path)
+    made.prepare("prometheus")
+    folder = made.place("prometheus", "/etc/prometheus")
     for words in (
         ("check", "config", folder / "prometheus.yml"),
         ("check", "rules", *sorted(folder.glob("rules/*.yml"))),
@@ -273,6 +275,7 @@ def test_promtool_takes_configuration_and_rules():
         done = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "lint error" not in done.stdout + done.stderr
+    assert len(list(folder.glob("rules/*.yml"))) == 2
 
 
 @pytest.mark.integration

@@ -96,7 +96,11 @@ def asked(composition, query):
 
 def scraped(composition):
     """Return what Prometheus is told."""
-    return httpx.get(f"{composition.url('fairclock', 8780)}/metrics", trust_env=False).text
+    return httpx.get(
+        f"{composition.url('fairclock', 8780)}/metrics",
+        headers={"Authorization": f"Bearer {composition.secret_file('metrics_token').read_text().strip()}"},
+        trust_env=False,
+    ).text
 
 
 def test_a_burst_becomes_a_webhook_a_figure_a_slice_and_a_report(alive):

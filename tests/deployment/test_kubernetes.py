@@ -24,12 +24,22 @@ OBJECTS = [
 SCHEMAS = "1.33"
 # Made of the operator's definition of a PodMonitor (monitoring.coreos.com/v1), as far as it is used here.
 POD_MONITOR_KEYS = {"selector", "podMetricsEndpoints", "namespaceSelector", "jobLabel", "sampleLimit"}
-ENDPOINT_KEYS = {"port", "path", "interval", "scrapeTimeout", "scheme", "relabelings", "metricRelabelings"}
+ENDPOINT_KEYS = {
+    "port",
+    "path",
+    "interval",
+    "scrapeTimeout",
+    "scheme",
+    "authorization",
+    "relabelings",
+    "metricRelabelings",
+}
 # What an operator brings; docs/deployment.md says how.
 SECRETS = {
     "fairclock-store-owner": {"dsn"},
     "fairclock-store": {"dsn"},
     "fairclock-webhooks": {"url", "secret"},
+    "fairclock-metrics": {"token"},
     "fairclock-token": {"token"},
     "fairclock-tenants": {"tenants.map"},
 }
@@ -192,7 +202,7 @@ def test_operators_may_not_read_secrets():
 @pytest.mark.parametrize(
     ("name", "mounts"),
     [
-        ("fairclock.yaml", ("/etc/fairclock/contracts", "/run/secrets/fairclock", "/run/secrets/webhooks", "/var/lib/fairclock")),
+        ("fairclock.yaml", ("/etc/fairclock/contracts", "/run/secrets/fairclock", "/run/secrets/webhooks", "/run/secrets/metrics", "/var/lib/fairclock")),
         ("sidecar.yaml", ("/run/secrets/fairclock", "/var/log/fairclock", "/var/lib/fairclock")),
     ],
 )  # fmt: skip
@@ -201,7 +211,7 @@ def test_a_configuration_names_what_its_pod_mounts(name, mounts):
     parse_configuration(text.encode(), Configuration, where=name)
     named = set(re.findall(r"(/(?:etc|run|var)/[\w./-]+)", text))
     assert [path for path in named if not path.startswith(mounts)] == []
-    assert {re.search(r"/run/secrets/(\w+)", path)[1] for path in named if path.startswith("/run")} <= {"fairclock", "webhooks"}  # fmt: skip
+    assert {re.search(r"/run/secrets/(\w+)", path)[1] for path in named if path.startswith("/run")} <= {"fairclock", "metrics", "webhooks"}  # fmt: skip
 
 
 def test_the_secrets_that_an_operator_brings_are_said_on_the_page():
