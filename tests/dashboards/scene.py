@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from fairclock.cli.evaluating import count_slices
 from fairclock.store import LineBatch
 from fairclock.store.ledger import CREDIT_COLUMNS
 from fairclock.store.stamping import insert_stamped
-from sla.slices import evaluate_slices, in_force, keep_terms_of
+from sla.slices import in_force
 from tests.console.scene import a_scene
 
 if TYPE_CHECKING:
@@ -48,8 +49,7 @@ def a_shown_scene(store: Store, now: datetime) -> Shown:
     store.seal()
     as_of = store.watermark()
     versions = [each for contract in scene.contracts for each in in_force(store, contract, as_of)]
-    keep_terms_of(store, versions)
-    evaluate_slices(store, versions, as_of=as_of)
+    count_slices(store, versions, as_of=as_of)
     return Shown(
         scene=scene,
         as_of=as_of,
