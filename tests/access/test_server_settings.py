@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from tests.faults.processes import environment
 
@@ -20,7 +20,7 @@ print(engine.query("BACKUP DATABASE default TO Disk('backups', 'one')").bytes().
 
 
 def test_every_log_that_is_kept_has_an_end():
-    logs = [each for each in ElementTree.parse(FILE).getroot() if each.tag.endswith("_log")]
+    logs = [each for each in ET.parse(FILE).getroot() if each.tag.endswith("_log")]
     assert {"query_log", "part_log", "text_log", "metric_log", "trace_log"} <= {each.tag for each in logs}
     for log in logs:
         assert log.get("remove") or re.fullmatch(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from fairclock.store import Query, open_store
+from fairclock.store.copying import copying
 from fairclock.store.copying.pieces import columns_of
 from fairclock.store.schema import BOOKKEEPING, tables
 from tests.faults.processes import Server
 
 TABLES = [table for table in tables() if table.name not in BOOKKEEPING]
 ROWS = 40
+FEW = {"gateway_requests", "requests", "silences", "tokens", "dead_letters", "write_log"}
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +41,23 @@ def server(running_server):
     return running_server
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """Copy a few tables only, of each kind one: with days, months, neither; that merge and that do not; that expire."""
+    monkeypatch.setattr(copying, "tables", lambda: [table for table in tables() if table.name in FEW])
+
+
 def empty(dsn):
+    """Take the rows out of every table that has some."""
     with open_store(dsn) as opened:
-        for table in (*TABLES, *(each for each in tables() if each.name == "copies")):
-            opened.execute(Query(sql=f"TRUNCATE TABLE {table.name}"))
+        found = opened.rows(
+            Query(
+                sql="SELECT name FROM system.tables WHERE database = currentDatabase() AND total_rows > 0"
+                " AND name != 'schema_migrations'"
+            )
+        )
+        for (name,) in found:
+            opened.execute(Query(sql=f"TRUNCATE TABLE {name}"))
 
 
 def fill(opened, table):

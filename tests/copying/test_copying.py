@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from fairclock.cli import main
 from fairclock.errors import StoreError
 from fairclock.store import Query, copy_store, migrate_store, open_store
 from fairclock.store.copying import copying, notes
@@ -64,6 +65,7 @@ def test_every_row_of_every_table_arrives_once_and_comes_back_in_the_other_direc
     }
 
 
+@pytest.mark.usefixtures("few")
 def test_a_copy_that_was_broken_off_is_resumed_and_neither_loses_nor_doubles(store, server, from_mine):
     server.behave("store, then cut", at="INSERT INTO requests ")
     with pytest.raises(StoreError):
@@ -85,17 +87,12 @@ def test_a_copy_that_was_broken_off_is_resumed_and_neither_loses_nor_doubles(sto
     assert found["requests"].copied == ROWS + 1 - left
     assert found["gateway_requests"].copied == 0
 
-
-def test_a_copy_that_is_whole_is_compared_and_never_written_again(store, server, from_mine):
-    from_mine(server.dsn)
-    again = from_mine(server.dsn)
-    assert {each.copied for each in again.values()} == {0}
+    # whole, it is compared and never written again
+    assert {each.copied for each in from_mine(server.dsn).values()} == {0}
     with open_store(server.dsn) as opened:
         opened.execute(Query(sql="INSERT INTO silences (id) VALUES ('later')"))
-
     with pytest.raises(StoreError) as caught:
         from_mine(server.dsn)
-
     assert "copied already, and one of the two was written to since (silences)" in str(caught.value)
     assert scalar(server.dsn, "SELECT count() FROM silences") == ROWS + 2
 
@@ -107,6 +104,7 @@ def test_a_copy_that_is_whole_is_compared_and_never_written_again(store, server,
         pytest.param("INSERT INTO copies (source, born_at, state) VALUES ('clickhouse://other', '2020-01-01 00:00:00', 'begun')", "another store was copied into it (clickhouse://other)", id="a target that another store was copied into is refused"),
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("few")
 def test_nothing_is_written_where_two_stores_would_be_mixed(store, server, from_mine, statement, said):
     with open_store(server.dsn) as opened:
         opened.execute(Query(sql=statement))
@@ -118,6 +116,7 @@ def test_nothing_is_written_where_two_stores_would_be_mixed(store, server, from_
     assert scalar(server.dsn, "SELECT count() FROM gateway_requests") == 0
 
 
+@pytest.mark.usefixtures("few")
 def test_a_store_is_not_copied_into_itself(server):
     with pytest.raises(StoreError) as caught:
         copied(server.dsn, server.dsn)
@@ -132,6 +131,7 @@ def test_a_store_into_which_batches_are_written_is_refused(store, server):
         assert "batches are being written into it (1)" in str(caught.value)
 
 
+@pytest.mark.usefixtures("few")
 def test_rows_that_are_added_while_a_store_is_copied_are_told_and_come_with_the_next_run(
     store, server, from_mine, monkeypatch
 ):
@@ -151,3 +151,47 @@ def test_rows_that_are_added_while_a_store_is_copied_are_told_and_come_with_the_
 
 def test_a_server_is_migrated_before_it_is_copied_into_and_once_only(server):
     assert migrate_store(server.dsn) == []
+
+
+def printed(capsys, *words):
+    with pytest.raises(SystemExit) as stop:
+        main(["migrate", *words])
+    captured = capsys.readouterr()
+    return stop.value.code, captured.out, captured.err
+
+
+def test_a_server_is_not_made_a_cluster_by_a_migration(server):
+    with pytest.raises(StoreError) as caught:
+        migrate_store(server.dsn, cluster="fairclock")
+    assert "its tables lie on one server, and not on a cluster (fairclock)" in str(caught.value)
+
+
+def test_statements_are_printed_for_whoever_reviews_them(capsys):
+    code, alone, _ = printed(capsys, "--print", "--dsn", "chdb:///nowhere")
+    assert (code, alone.count("CREATE TABLE IF NOT EXISTS requests\n")) == (0, 1)
+    code, many, _ = printed(capsys, "--print", "--cluster", "fair", "--dsn", "clickhouse://a@b/mine")
+    assert "ENGINE = Distributed('fair', 'mine', requests_local, cityHash64(tenant, toStartOfHour(received_at)))" in many  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["sql", "xml"])
+def test_accounts_are_printed_for_the_views_that_the_store_has(store, capsys, form):
+    code, out, _ = printed(capsys, "--accounts", form, "--reader", "acme=acme,acme-eu", "--dsn", store.dsn)
+    assert code == 0
+    assert "GRANT SELECT ON fairclock.dashboard_requests" in out
+    assert "tenant IN ('acme', 'acme-eu')" in out
+    assert "GRANT SELECT ON fairclock.dashboard_engines" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--print", "--accounts", "sql"], "--copy-from, --print and --accounts exclude each other"),
+        (["--reader", "acme"], "says nothing without --accounts"),
+        (["--accounts", "sql", "--reader", "Acme"], "is no name of a reader"),
+    ],
+    ids=["two questions at once", "a reader without accounts", "a name that is none"],
+)
+def test_what_makes_no_sense_is_refused(capsys, words, said):
+    code, _, err = printed(capsys, *words)
+    assert code == 2
+    assert said in err
