@@ -15,7 +15,7 @@ from dashboards.building import BOARDS, FOLDER, built, drift, write
 from dashboards.grafana.sources import UIDS
 from dashboards.wording import LANGUAGES, words_of
 from fairclock.cli import main
-from tests.dashboards.reading import FILES, queries, read
+from tests.dashboards.reading import FILES, queries, read, variables
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = json.loads((Path(__file__).parent / "grafana-schema.json").read_text())["schemas"]
@@ -164,6 +164,14 @@ def test_both_languages_ask_prometheus_the_same() -> None:
         for language in LANGUAGES
     ]
     assert asked[0] == asked[1] != []
+
+
+def test_sql_reads_views_that_a_reader_may_read_and_nothing_else() -> None:
+    texts = [each.text for each in queries("rawSql")]
+    texts += [each["query"] for _, each in variables("clickhouse")]
+    read_from = {name for text in texts for name in re.findall(r"\b(?:FROM|(?<!ARRAY )JOIN)\s+(\w+)", text)}
+    assert len(read_from) > 10
+    assert [name for name in read_from if not name.startswith("dashboard_")] == []
 
 
 def test_links_lead_to_dashboards_of_the_same_source_and_language() -> None:
