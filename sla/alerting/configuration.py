@@ -137,7 +137,7 @@ class KvCacheSection(Section):
 
 
 class DiskSection(Section):
-    """The store's disks, which fill up; `fairclock doctor` goes by the same marks."""
+    """The store's disks, which fill up; for a server's `fairclock doctor` goes by the same marks."""
 
     enabled: bool = True
     """Whether it watches."""
@@ -148,7 +148,7 @@ class DiskSection(Section):
     critical: Level = Field(default="5%", validate_default=True)
     """At less than which share somebody has to look at once."""
 
-    hold: Seconds = Field(default="1min", validate_default=True)
+    hold: Seconds = Field(default="5min", validate_default=True)
     """For how long it has to be so before it fires."""
 
 
