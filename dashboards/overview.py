@@ -119,7 +119,7 @@ _TABLES = (
 
 _OVER_TIME = (
     Panel(
-        key="burn_of_all", kind="timeseries", width=12, height=8, unit="short", steps=BURNING, by_series=True, shows_limit=True, least=0,
+        key="burn_of_all", kind="timeseries", width=12, height=8, steps=BURNING, by_series=True, shows_limit=True, least=0,
         clickhouse="SELECT $__timeInterval(minute) AS time, concat(contract, ' · ', objective) AS series,"
         ' sum(over) * any(share_in) / (sum(counted) * any(share_of)) AS "[[burn]]"'
         f" {_OBJECTIVES} AND share_of > 0 GROUP BY time, series HAVING sum(counted) > 0 ORDER BY time, series",

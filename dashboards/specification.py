@@ -58,7 +58,7 @@ class Column:
 class Panel:
     """One picture: its key in the words, and what is asked of each data source; None where it has no answer.
 
-    unit: Grafana's name of it. codes: which state each number stands for, since a series has numbers only. columns: by label key, or by the prefix of a series' name. by_series: whether the query gives
+    unit: Grafana's name of it; None for a count, in full where it is a number and short on an axis. codes: which state each number stands for, since a series has numbers only. columns: by label key, or by the prefix of a series' name. by_series: whether the query gives
     (time, series, value), so that the series' name alone is shown.
     """
 
@@ -68,7 +68,7 @@ class Panel:
     height: int
     clickhouse: str | None = None
     prometheus: tuple[Series, ...] = ()
-    unit: str = "short"
+    unit: str | None = None
     decimals: int | None = None
     least: float | None = None
     most: float | None = None

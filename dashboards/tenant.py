@@ -101,7 +101,7 @@ _QUEUEING = (
         clickhouse="SELECT * EXCEPT (place) FROM ("
         + " UNION ALL ".join(_clock_row(clock, place) for place, clock in enumerate(CLOCKS))
         + ") ORDER BY place",
-        columns={"counted": Column(unit="short", decimals=0), "clock": Column(unit="string")},
+        columns={"counted": Column(unit="locale", decimals=0), "clock": Column(unit="string")},
     ),
     Panel(
         key="spread", kind="heatmap", width=10, height=9, unit="s",
@@ -187,7 +187,7 @@ _TRAFFIC = (
             f" FROM dashboard_slices WHERE {CONTRACTS}) GROUP BY month_start ORDER BY month_start DESC LIMIT 36"
         ),
         columns={
-            "month": Column(to="{tenant}?from=${__data.fields.from_ms}&to=${__data.fields.to_ms}&var-contract=${contract}"),
+            "month": Column(to="{tenant}?from=${__data.fields.from_ms.numeric}&to=${__data.fields.to_ms.numeric}&var-contract=${contract}"),
             "from_ms": Column(hidden=True),
             "to_ms": Column(hidden=True),
         },

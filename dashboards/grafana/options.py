@@ -46,7 +46,7 @@ def options_of(panel: Panel, *, is_sql: bool) -> dict[str, Any]:
                 "exemplars": {"color": "rgba(255,0,255,0.7)"}, "filterValues": {"le": 1e-9}, "legend": {"show": True},
                 "rowsFrame": {"layout": "le", "value": "requests"}, "showValue": "never",
                 "tooltip": {"mode": "single", "showColorScale": True, "yHistogram": True},
-                "yAxis": {"axisPlacement": "left", "reverse": False, "unit": panel.unit},
+                "yAxis": {"axisPlacement": "left", "reverse": False, "unit": panel.unit or "short"},
             }  # fmt: skip
         case "state-timeline":
             return {

@@ -24,6 +24,8 @@ _COLOURS = {
     "not_measured": GREY, "violated": RED, "firing": RED, "critical": RED, "ongoing": RED, "hw_slowdown": RED,
     "sw_thermal": RED, "hw_thermal": RED, "hw_power_brake": RED, "lost": RED, "hung": RED, "unreachable": RED,
 }  # fmt: skip
+_COUNTS = {"stat": "locale", "table": "locale", "bargauge": "locale"}
+"""How counts are written, by the kind of panel: 12,345 is no 12.3 K where somebody compares it with a report."""
 _RENAMED = (
     "Value",
     "contract",
@@ -112,7 +114,7 @@ def _fields(panel: Panel, source: Source, words: Words, boards: dict[str, str]) 
         "mappings": _codes(panel, words) if panel.codes else [],
     }
     said = {
-        "unit": None if panel.codes else panel.unit,
+        "unit": None if panel.codes else panel.unit or _COUNTS.get(panel.kind, "short"),
         "decimals": panel.decimals,
         "min": panel.least,
         "max": panel.most,
