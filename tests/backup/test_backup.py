@@ -79,3 +79,25 @@ def test_the_embedded_engine_keeps_no_logs_of_its_own(store):
     """A server's logs are given an end in its configuration; here there are none."""
     found = store.rows(Query(sql="SELECT name FROM system.tables WHERE database = 'system' AND engine LIKE '%MergeTree'"))  # fmt: skip
     assert found == []
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+SQL = sorted(
+    {
+        " ".join(found.split())
+        for page in [*(DOCS / "runbooks").glob("*.md"), *(DOCS / f"{name}.md" for name in ("troubleshooting", "scale", "alerts", "operations"))]
+        for found in re.findall(r'fairclock query "([^"]+)"|`(?=SELECT )([^`]+)`|^(?=SELECT )(.*);$', page.read_text(), re.MULTILINE)
+        for found in found
+        if found
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("sql", SQL, ids=lambda sql: sql[:60])
+def test_every_question_of_the_operators_pages_can_be_asked(store, sql):
+    answer = store.raw(Query(sql=sql), None if "FORMAT " in sql else "TSV")
+    assert answer is not None
+
+
+def test_the_pages_have_questions():
+    assert len(SQL) > 12
