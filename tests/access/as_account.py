@@ -64,8 +64,14 @@ def main(folder, account):
 def feed(store, lines):
     from fairclock.store import LineBatch
 
+    from sla.slices import InForce, evaluate_slices
+    from tests.evaluation.factories import a_contract
+
     counts = store.ingest(LineBatch(kind="gateway", source="test", lines=[each.encode() for each in lines]))
-    return [counts.stored, store.seal()]
+    contract = InForce(contract=a_contract())
+    live = evaluate_slices(store, [contract]).written
+    sealed = store.seal()
+    return [counts.stored, sealed, live > 0, evaluate_slices(store, [contract]).written >= 0]
 
 
 def rows(engine, sql):

@@ -92,7 +92,7 @@ def test_the_writer_feeds_and_seals_and_changes_no_table(folder, made):
     ]
     done = work(folder, WRITER, users_file(made), statements, opens=True, feeds=[[gateway_line(9, request_id="r9").decode()]])  # fmt: skip
     assert [each.get("code") for each in done["answers"]] == [None, *[DENIED] * 5, None]
-    assert done["answers"][-1]["rows"] == [1, 1]
+    assert done["answers"][-1]["rows"] == [1, 1, True, True]
 
 
 def test_grafanas_reader_sees_every_view_and_no_table(folder, made):
