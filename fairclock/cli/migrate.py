@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("migrate", short_help="Bring a server's tables up to date, or copy a store.")
 @common_options
 @click.option(
-    "--copy-from", "source", metavar="DSN", default=None,
+    "--copy-from", "source", metavar="DSN", default=None, envvar="FAIRCLOCK_COPY_FROM", show_envvar=True,
     help="Copy everything from this store into the empty one that --dsn names, and compare both table by table.",
 )  # fmt: skip
 @click.option(
