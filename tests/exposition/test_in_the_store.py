@@ -196,7 +196,7 @@ def test_nothing_is_lost_and_nothing_counted_twice_over_restarts_late_rows_and_s
     process = Process(store, told, clocks=FEW)
     numbers = iter(range(1, 1000))
     requests, waiting, last = 0, [], {}
-    for _ in range(7):
+    for _ in range(5):
         batch = [
             pair(next(numbers), at_seconds=random.uniform(0, 2 * 3600)) for _ in range(random.randint(1, 4))
         ]
@@ -277,8 +277,8 @@ def test_contracts_stand_as_their_report_says(store):
         objectives=[availability("50%"), latency("queue", at_most="300ms", percentile="90")],
         insufficient={"below": 1, "verdict": "void"},
     )
-    for number in range(1, 9):
-        gateway, engine = pair(number, at_seconds=at + number, status="500" if number < 3 else "200")
+    for number in range(1, 5):
+        gateway, engine = pair(number, at_seconds=at + number, status="500" if number < 2 else "200")
         feed(store, gateway=[gateway], engine=[engine])
     as_of = store.watermark()
     evaluate_slices(store, in_force(store, [contract], as_of), as_of=as_of)

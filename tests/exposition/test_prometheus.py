@@ -113,7 +113,7 @@ def test_a_real_prometheus_and_a_backend_hear_of_each_request_once_though_it_is_
                 {
                     "gateway": {"files": [str(log)]},
                     "sla": {"contracts": ["acme.yaml"]},
-                    "metrics": {"every": "1s", "aliases": ["deepseek_inference_queue_duration_seconds"]},
+                    "metrics": {"every": "2s", "aliases": ["deepseek_inference_queue_duration_seconds"]},
                     "otlp_export": {"to": f"http://127.0.0.1:{receiver.port}", "settle": "1s"},
                 }
             )

@@ -6,7 +6,7 @@ import gzip
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
@@ -73,6 +73,7 @@ def by_the_library(figures, format_):
     return generate_openmetrics(registry).removesuffix(b"# EOF\n")
 
 
+@settings(max_examples=30)
 @given(published(), published())
 def test_the_text_is_the_librarys_whatever_was_written_before(first, second):
     for format_ in Format:
@@ -108,6 +109,7 @@ def test_only_who_takes_it_gets_it_compressed(said, is_taken):
     assert takes_gzip(said) is is_taken
 
 
+@settings(max_examples=30)
 @given(st.binary(max_size=4000), st.binary(max_size=4000))
 def test_an_answer_in_two_parts_is_one_gzip_member(first, second):
     content = gzip_of(deflated(first), second)
@@ -150,6 +152,7 @@ def test_pairs_share_a_model_before_they_share_everything():
     ]  # fmt: skip
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=60), st.integers(1, 6), st.integers(1, 6), st.integers(1, 9))
 def test_there_are_never_more_series_than_allowed(asked, tenants, models, most):
     pairs = AdmittedPairs(tenants=Admitted(tenants), models=Admitted(models), most=most)
