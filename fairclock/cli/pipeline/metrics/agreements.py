@@ -56,7 +56,7 @@ ABOUT = {
     BURN: "How fast a budget of requests is spent: 1 is as fast as the contract allows.",
     COVERAGE: "How much of the month so far was read through; joined: of the answered requests, those with an engine's row.",
     INCIDENTS: "Incidents that go on.",
-    ALERTS: "Alerts that fire, or did when their data was lost.",
+    ALERTS: "Alerts that fire, or did when their data was lost; of no contract those about machines and sources.",
 }
 _MINUTE = timedelta(minutes=1)
 _CALLER = Caller(name=LOCAL, scope=Scope.ADMIN)
@@ -97,6 +97,9 @@ class Agreements:
                 yield _gauge(
                     ALERTS, firing[card.contract, severity], contract=card.contract, severity=severity
                 )
+        # what concerns machines and sources is no single contract's
+        for severity in SEVERITIES:
+            yield _gauge(ALERTS, firing[None, severity], contract="", severity=severity)
 
     def _burning(
         self, view: View, contract: Contract, sums: Sequence[tuple[Tally, ...]] | None
