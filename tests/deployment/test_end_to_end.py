@@ -88,7 +88,10 @@ def alive(composition):
 def asked(composition, query):
     """Return what Prometheus answers, by its labels."""
     answer = httpx.get(
-        f"{composition.url('prometheus', 9090)}/api/v1/query", params={"query": query}, trust_env=False
+        f"{composition.url('prometheus', 9090)}/api/v1/query",
+        params={"query": query},
+        timeout=PATIENCE_SECONDS,
+        trust_env=False,
     ).json()
     assert answer["status"] == "success", answer
     return answer["data"]["result"]
@@ -99,6 +102,7 @@ def scraped(composition):
     return httpx.get(
         f"{composition.url('fairclock', 8780)}/metrics",
         headers={"Authorization": f"Bearer {composition.secret_file('metrics_token').read_text().strip()}"},
+        timeout=PATIENCE_SECONDS,
         trust_env=False,
     ).text
 
