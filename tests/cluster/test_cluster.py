@@ -16,6 +16,7 @@ from fairclock.store.printing import statements
 from fairclock.store.schema import parse_table, tables
 from tests.faults.processes import environment
 
+ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 ACCOUNTS = Path(__file__).parents[1] / "access" / "golden"
 FIRST = 4
@@ -91,6 +92,21 @@ def test_what_no_migration_may_do_on_a_cluster_is_refused():
         on_cluster("OPTIMIZE TABLE requests FINAL", cluster="fairclock", database="fairclock")
 
 
+def of_pages():
+    """Return the statements that the operator's pages tell an administrator to run."""
+    blocks = [
+        block
+        for page in ("backup", "scale", "upgrading")
+        for block in re.findall(r"^```sql\n(.*?)^```", (ROOT / "docs" / f"{page}.md").read_text(), re.MULTILINE | re.DOTALL)
+    ]  # fmt: skip
+    found = [each.strip() for block in blocks for each in re.sub(r"^--.*\n", "", block, flags=re.MULTILINE).split(";")]  # fmt: skip
+    return [each for each in found if each]
+
+
+def test_the_pages_have_statements():
+    assert len(of_pages()) >= 8
+
+
 def as_one_server(statement):
     """Return the statement as it can be run without a keeper: replicated tables are plain ones."""
     statement = statement.replace(" ON CLUSTER fairclock", "")
@@ -106,7 +122,7 @@ def test_the_engine_parses_every_statement_and_makes_what_it_can_without_a_keepe
         if statement.strip()
     ]  # fmt: skip
     asked = {
-        "parse": [*everything(), *(each.replace("SHA256_OF_", "0" * 30) for each in accounts)],
+        "parse": [*everything(), *of_pages(), *(each.replace("SHA256_OF_", "0" * 30) for each in accounts)],
         "run": [as_one_server(statement) for statement in everything()],
         "ask": [
             "SELECT name FROM system.tables WHERE database = 'fairclock' AND engine = 'Distributed' ORDER BY name",
