@@ -63,7 +63,6 @@ def main(folder, account):
 
 def feed(store, lines):
     from fairclock.store import LineBatch
-
     from sla.slices import InForce, evaluate_slices
     from tests.evaluation.factories import a_contract
 
