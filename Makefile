@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH):/usr/sbin:/sbin
 export FAIRCLOCK_VLLM_PYTHON := $(CURDIR)/.venv-vllm/bin/python
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo live test lint bench soak pictures lock lock-vllm clean
+.PHONY: help demo live test lint bench soak pictures compose lock lock-vllm clean
 .PHONY: setup setup-demo setup-live
 
 help: ## Say what can be made
@@ -41,6 +41,10 @@ soak: setup-live ## What takes longer than make test may; results are kept under
 pictures: setup-live ## Make the README's pictures anew, from a demonstration in demo-out/ (made first if there is none)
 	[ -e demo-out/reports/yunfan-2026-2026-10.zh.pdf ] || fairclock demo --out demo-out
 	python docs/pictures/make_pictures.py demo-out
+
+compose: ## The whole composition in containers: gateway, vLLM (PROFILE=cpu or gpu), store, Prometheus, Grafana
+	scripts/compose-secrets
+	docker compose --profile $(or $(PROFILE),cpu) up --build --detach --wait
 
 lock: ## Resolve the dependencies in pyproject.toml anew into requirements/ (needs uv)
 	scripts/lock $(ARGS)

@@ -1,5 +1,6 @@
 """Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
-[sidecar] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]``.
+[sidecar] [exposition] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]
+[scaling[=REQUESTS]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -21,11 +22,13 @@ from benchmarks import (
     attributing,
     console,
     evaluating,
+    exposition,
     importing,
     planning,
     plugin,
     receiving,
     reporting,
+    scaling,
     scraping,
     sealing,
     sidecar,
@@ -47,11 +50,13 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "receiving": receiving.figures,
     "sidecar": sidecar.figures,
     "evaluating": evaluating.figures,
+    "exposition": exposition.figures,
     "reporting": reporting.figures,
     "planning": planning.figures,
     "console": console.figures,
+    "scaling": scaling.figures,
 }
-_SIZED = ("attributing", "console", "evaluating", "reporting")
+_SIZED = ("attributing", "console", "evaluating", "reporting", "scaling")
 _WIDTH = 150
 _WORDS = {True: "met", False: "missed", None: ""}
 

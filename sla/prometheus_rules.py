@@ -25,15 +25,20 @@ if TYPE_CHECKING:
 METRIC = "fairclock_sli_requests_total"
 COVERED = "fairclock_sli_covered_seconds_total"
 RATIO = "fairclock:sli_error:ratio"
+RUNBOOKS = {"FairclockBudgetBurn": "budget-burn", "FairclockNotMeasured": "measurement-gap"}
+"""Which page of docs/runbooks an alert has."""
+
 _MICROSECONDS = 1_000_000
 _SILENT = "10m"
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def rule_groups(contract: Contract, period: Interval) -> tuple[list[dict[str, Any]], list[RefusedRule]]:
+def rule_groups(
+    contract: Contract, period: Interval, *, runbooks: str | None = None
+) -> tuple[list[dict[str, Any]], list[RefusedRule]]:
     """Return the rule groups of one contract, thresholds scaled to `period`, and the rules that could not be made.
 
-    Objectives that are judged by single requests get alerts; those judged by time or windows are left to
+    `runbooks` is the address under which the pages of docs/runbooks are. Objectives that are judged by single requests get alerts; those judged by time or windows are left to
     Fairclock's own.
     """
     recorded: list[dict[str, Any]] = []
@@ -60,12 +65,19 @@ def rule_groups(contract: Contract, period: Interval) -> tuple[list[dict[str, An
         alerts += [
             _burning(contract, objective, rule, share, unknown_is_bad=unknown_is_bad) for rule in rules
         ]
+    for alert in alerts:
+        alert["annotations"] |= runbook(runbooks, RUNBOOKS[alert["alert"]])
     name = _NAME.sub("-", contract.id)
     groups = [
         {"name": f"fairclock-{name}-ratios", "rules": recorded},
         {"name": f"fairclock-{name}-alerts", "rules": alerts},
     ]
     return [group for group in groups if group["rules"]], refused
+
+
+def runbook(base: str | None, page: str) -> dict[str, str]:
+    """Return the annotation that leads to a page; none where nobody said where pages are."""
+    return {} if base is None else {"runbook_url": f"{base.rstrip('/')}/{page}.md"}
 
 
 def share_of(objective: Objective) -> Fraction | None:

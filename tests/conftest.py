@@ -10,7 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
+
+    from tests.deployment.composition import Composition
 
 # Deadlines measure the machine, not the code: two cores are shared with an engine and its merges.
 settings.register_profile(
@@ -66,6 +68,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         group = ONE_PROCESS if item.path in sharing else str(item.path)
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.fixture(scope="session")
+def composition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Composition]:
+    """docker-compose.yml as plain processes, with its engine running: a start takes a minute, so there is one for all."""
+    from tests.deployment.composition import Composition
+
+    folder = tmp_path_factory.mktemp("composition")
+    store = (
+        f"chdb://{folder}/store"  # in place of the one service that cannot be had as a process, ClickHouse
+    )
+    made = Composition(folder, changed={"fairclock_dsn": store, "fairclock_owner_dsn": store})
+    made.run("model")
+    with made.running("vllm-cpu"):
+        yield made
 
 
 def _in_ci() -> bool:

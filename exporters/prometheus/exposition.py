@@ -1,52 +1,36 @@
-"""Own how figures become the text that Prometheus scrapes."""
+"""Own the answer to a scrape: what was rendered aside, figures of the moment, and those of this process."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
+
+from exporters.prometheus.formats import Format
+from exporters.prometheus.rendering import END, Renderer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable
 
-    from prometheus_client.core import Metric
-
-CONTENT_TYPE = CONTENT_TYPE_LATEST
+    from exporters.prometheus.rendering import Published
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """One series: its name without ``_total``, what it is about, and its value now."""
+def exposition(
+    figures: Iterable[Published], *, format_: Format = Format.PLAIN, rendered: bytes = b""
+) -> bytes:
+    """Return `rendered`, then `figures`, and those of this process (memory, CPU, open files), as one text.
 
-    name: str
-    about: str
-    value: float
-    labels: Mapping[str, str] = field(default_factory=dict)
-    kind: Literal["gauge", "counter"] = "gauge"
-
-
-class _Figures(Collector):
-    def __init__(self, figures: Iterable[Figure]) -> None:
-        self._figures = figures
-
-    def collect(self) -> Iterator[Metric]:
-        families: dict[str, Metric] = {}
-        for figure in self._figures:
-            family = families.get(figure.name)
-            if family is None:
-                kind = CounterMetricFamily if figure.kind == "counter" else GaugeMetricFamily
-                family = families[figure.name] = kind(figure.name, figure.about)
-            suffix = "_total" if figure.kind == "counter" else ""
-            family.add_sample(figure.name + suffix, dict(figure.labels), figure.value)
-        yield from families.values()
+    No name may be in two of them.
+    """
+    body = rendered + Renderer(format_).render(figures) + _of_this_process(format_)
+    return body + END if format_ is Format.OPENMETRICS else body
 
 
-def exposition(figures: Iterable[Figure]) -> bytes:
-    """Return `figures`, and those of this process (memory, CPU, open files), as text."""
+def _of_this_process(format_: Format) -> bytes:
     registry = CollectorRegistry()
-    registry.register(_Figures(list(figures)))
     ProcessCollector(registry=registry)
-    return generate_latest(registry)
+    if format_ is Format.PLAIN:
+        return generate_latest(registry)
+    text: bytes = generate_openmetrics(registry)  # type: ignore[no-untyped-call]
+    return text.removesuffix(END)

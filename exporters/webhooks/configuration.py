@@ -188,9 +188,12 @@ class WebhooksSection(Section):
     link: str | None = Field(default=None, examples=["https://fairclock.example"])
     """The address of this Fairclock, as those who are told can open it."""
 
+    runbooks: str | None = Field(default=None, examples=["https://wiki.example/fairclock/runbooks"])
+    """Where the pages of docs/runbooks are, as those who are told can open them; a page is this, a slash, its name and .md."""
+
     quiet_hours: QuietHoursSection = QuietHoursSection()
 
-    @field_validator("link")
+    @field_validator("link", "runbooks")
     @classmethod
     def _is_a_url(cls, link: str | None) -> str | None:
         if link is not None and (problem := url_problem(link)):

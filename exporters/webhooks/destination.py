@@ -50,6 +50,7 @@ class Destination:
         self.format = FORMATS[section.format]
         self._section = section
         self._link = webhooks.link
+        self._runbooks = webhooks.runbooks
         self._poster = poster
         self._environment = environment
         self._renderer = Renderer(
@@ -76,9 +77,10 @@ class Destination:
                 message_id=message_id,
                 delivery_id=delivery_id,
                 events=tuple(events),
-                text=self._renderer.render(events, link=self._link),
+                text=self._renderer.render(events, link=self._link, runbooks=self._runbooks),
                 language=self._section.language,
                 link=self._link,
+                runbooks=self._runbooks,
                 now=now,
             )
         )

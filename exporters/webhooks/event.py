@@ -37,7 +37,7 @@ class AlertEvent:
 
     `alert_id` is the same from the first firing to the resolution, `sequence` counts its changes from 1 without a
     gap. `at` is when it changed, `since` since when it holds. `threshold` is a text with its unit. `summary_en` and
-    `summary_zh` are one sentence each; names in them may be anybody's text.
+    `summary_zh` are one sentence each; names in them may be anybody's text. `runbook` is the name of a page in docs/runbooks.
     """
 
     alert_id: str
@@ -66,6 +66,7 @@ class AlertEvent:
     incident: str | None = None
     frozen_reason: str | None = None
     link: str | None = None
+    runbook: str | None = None
     is_test: bool = False
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from exporters.webhooks.runbooks import runbook_url
 from exporters.webhooks.text import cut, cut_bytes
 from fairclock.documents.messages import file_loader, message_environment
 
@@ -79,12 +80,14 @@ class Renderer:
         }
         return environment
 
-    def render(self, events: Sequence[AlertEvent], *, link: str | None = None) -> Text:
+    def render(
+        self, events: Sequence[AlertEvent], *, link: str | None = None, runbooks: str | None = None
+    ) -> Text:
         """Return what is said of `events`."""
         paragraphs = tuple(
             Paragraph(
-                title=self._part("title.txt", _values(event, link)),
-                body=self._part("body.txt", _values(event, link)),
+                title=self._part("title.txt", _values(event, link, runbooks)),
+                body=self._part("body.txt", _values(event, link, runbooks)),
             )
             for event in events
         )
@@ -112,12 +115,13 @@ class Renderer:
         return cut(str(self._shipped.get_template(name).render(values)).strip(), _LONGEST_PART)
 
 
-def _values(event: AlertEvent, link: str | None) -> dict[str, Any]:
+def _values(event: AlertEvent, link: str | None, runbooks: str | None) -> dict[str, Any]:
     values: dict[str, Any] = {
         name: getattr(event, name) for name in event.__dataclass_fields__ if not name.startswith("_")
     }
     values |= {"state": event.state.value, "severity": event.severity.value, "event_id": event.event_id}
     values["link"] = event.link or link
+    values["runbook_url"] = runbook_url(event, runbooks)
     return values
 
 

@@ -27,6 +27,7 @@ _COMMANDS = {
     "degradations": "Record when answers were of a lesser quality, list.",
     "ledger": "Rate what was used; show, close, verify, invoice what is owed; credits.",
     "alerts": "Show alerts and who was told, try destinations, keep alerts silent.",
+    "dashboards": "Make Grafana's dashboards.",
     "migrate": "Bring a server's tables up to date.",
     "query": "Run SQL on the store.",
     "tokens": "Make, list and revoke tokens.",

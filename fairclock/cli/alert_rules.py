@@ -18,16 +18,26 @@ if TYPE_CHECKING:
 
 
 @click.command("rules")
-@click.argument("contracts", nargs=-1, required=True, metavar="CONTRACT...")
+@click.argument("contracts", nargs=-1, metavar="CONTRACT...")
 @click.option(
     "--alertmanager", "receiver_url", default=None, metavar="URL",
     help="Print an Alertmanager configuration instead, which tells URL.",
+)  # fmt: skip
+@click.option(
+    "--health", is_flag=True,
+    help="Print rules on Fairclock's own health too: its collectors, spool, store, disks, evaluator.",
+)  # fmt: skip
+@click.option(
+    "--runbooks", default=None, metavar="URL",
+    help="Where the pages of docs/runbooks are, for the annotation runbook_url (default: webhooks.runbooks).",
 )  # fmt: skip
 @common_options
 def command(
     *,
     contracts: tuple[str, ...],
     receiver_url: str | None,
+    health: bool,
+    runbooks: str | None,
     dsn: str | None,
     config: Path | None,
     quiet: bool,
@@ -38,13 +48,17 @@ def command(
     A CONTRACT is a file, or a folder with the versions of one, of which the one in force is taken. The rules read
     what fairclock up answers at /metrics. Where a usual threshold cannot be reached, standard error says which and why.
     """
-    del dsn, config, debug
+    del dsn, debug
     import yaml  # noqa: PLC0415 - as below: loaded where it is used
 
     from sla.contracts.versions import load_versions  # noqa: PLC0415
+    from sla.health_rules import health_group  # noqa: PLC0415
     from sla.prometheus_rules import alertmanager_tree, rule_groups  # noqa: PLC0415
 
+    if not contracts and not health:
+        raise UsageError("CONTRACT", "none is named", remedy="name a contract's file, or give --health")
     now = datetime.now(UTC)
+    pages = runbooks or _configured(config)
     loaded = [_in_force(load_versions(path), now) for path in contracts]
     names = [contract.id for contract in loaded]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -58,13 +72,19 @@ def command(
     if receiver_url is not None:
         tree = alertmanager_tree(loaded, receiver_url)
     else:
-        tree = {"groups": []}
+        tree = {"groups": [health_group(pages)] if health else []}
         for contract in loaded:
-            groups, refused = rule_groups(contract, contract.month(_month(contract, now)))
+            groups, refused = rule_groups(contract, contract.month(_month(contract, now)), runbooks=pages)
             tree["groups"] += groups
             for rule in refused if not quiet else ():
                 click.echo(f"{contract.id}: {rule.name} is left out: {rule.reason}", err=True)
     click.echo(yaml.safe_dump(tree, allow_unicode=True, sort_keys=False, width=1000), nl=False)
+
+
+def _configured(config: Path | None) -> str | None:
+    from fairclock.cli.configuration import configuration  # noqa: PLC0415
+
+    return configuration(config).webhooks.runbooks
 
 
 def _in_force(versions: Sequence[Contract], now: datetime) -> Contract:

@@ -15,6 +15,8 @@ from collectors.otlp.configuration import OtlpSection
 from collectors.vllm_metrics.configuration import VllmSection
 from exporters.forwarding.configuration import ForwardSection
 from exporters.mail.configuration import MailSection
+from exporters.otlp.configuration import OtlpExportSection
+from exporters.prometheus.configuration import MetricsSection
 from exporters.spool.configuration import SpoolSection
 from exporters.webhooks.configuration import WebhooksSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
@@ -69,6 +71,8 @@ class Configuration(Section):
     webhooks: WebhooksSection = WebhooksSection()
     mail: MailSection = MailSection()
     http: HttpSection = HttpSection()
+    metrics: MetricsSection = MetricsSection()
+    otlp_export: OtlpExportSection = OtlpExportSection()
     console: ConsoleSection = ConsoleSection()
     log: LogSection = LogSection()
 

@@ -71,7 +71,8 @@ def diagnose(dsn: str | None, config: Path | None) -> Iterator[Finding]:
         yield network.forward_finding(settings.forward, now_us=time.time_ns() // _NS_PER_US)
     else:
         address = parse_dsn(chosen)
-        yield from store_findings(chosen, str(address), inspect=inspect_store)
+        marks = settings.sla.alerts.disk
+        yield from store_findings(chosen, str(address), inspect=inspect_store, marks=marks)
         if isinstance(address, EmbeddedAddress):
             yield machine.folder_finding("store's disk", address.path, needs_bytes=0)
         yield from machine.document_findings()

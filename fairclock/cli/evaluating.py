@@ -14,7 +14,7 @@ from sla.evaluation import cost_verdicts, evaluate, verdicts
 from sla.evaluation.excluding import said_of_all
 from sla.incidents.noticing import notice_incidents
 from sla.revisions import due_months, keep_revision, months_within
-from sla.slices import evaluate_slices, in_force, latest_month
+from sla.slices import evaluate_slices, in_force, keep_terms_of, latest_month
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,7 +52,8 @@ def versions_of_all(
 def count_slices(
     store: Store, versions: Sequence[InForce], *, as_of: datetime, window: Interval | None = None
 ) -> Pass:
-    """Bring the slices of `versions` up to `as_of`, or those of `window`."""
+    """Bring the slices of `versions` up to `as_of`, or those of `window`, and what these promise."""
+    keep_terms_of(store, versions)
     return evaluate_slices(store, versions, window=window, as_of=as_of)
 
 

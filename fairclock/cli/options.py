@@ -38,7 +38,7 @@ def store_dsn(dsn: str | None, config: Path | None) -> str:
         return dsn
     from fairclock.cli.configuration import configuration  # noqa: PLC0415 - not needed where --dsn is given
 
-    return configuration(config).store.dsn or default_dsn()
+    return configuration(config).store.address or default_dsn()
 
 
 def common_options(function: F) -> F:

@@ -128,7 +128,9 @@ def _store_if_there(dsn: str | None, config: Path | None) -> Iterator[Store | No
     """Open the store that is named, else the default one where it is there; none is made."""
     from fairclock.cli.configuration import configuration  # noqa: PLC0415
 
-    name = dsn or configuration(config).store.dsn or (default_dsn() if data_directory().is_dir() else None)
+    name = (
+        dsn or configuration(config).store.address or (default_dsn() if data_directory().is_dir() else None)
+    )
     if name is None:
         yield None
         return

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _REQUESTS = "fairclock_sli_requests"
 _COVERED = "fairclock_sli_covered_seconds"
+ABOUT = {
+    _REQUESTS: "Requests that a contract's objective counted, by what they were.",
+    _COVERED: "Time that was read through while a contract was in force, by side.",
+}
 _MICROSECONDS = 1_000_000
 _Labels = tuple[tuple[str, str], ...]
 
@@ -53,12 +57,8 @@ class SliceCounters:
 
     def figures(self) -> Iterator[Figure]:
         """Yield every counter."""
-        about = {
-            _REQUESTS: "Requests that a contract's objective counted, by what they were.",
-            _COVERED: "Time that was read through while a contract was in force, by side.",
-        }
         for (name, labels), value in self._now.items():
-            yield Figure(name=name, about=about[name], value=value, labels=dict(labels), kind="counter")
+            yield Figure(name=name, about=ABOUT[name], value=value, labels=dict(labels), kind="counter")
 
     def _take(self, version: InForce, month: str, found: Slice) -> None:
         contract = version.contract.id

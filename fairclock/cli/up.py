@@ -76,6 +76,8 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
         assert link is not None  # noqa: S101 - `up` has a store
         passes = _passes(link.open, contracts, settings, pipeline, prices=prices)
         pipeline.evaluator_figures = passes.figures
+        if pipeline.tracer is not None:
+            passes.trace_with(pipeline.tracer)
         while not pipeline.wait(stop, _COUNT_EVERY_SECONDS if contracts or prices else _SEAL_EVERY_SECONDS):
             if link.current is not None:
                 passes.run(datetime.now(UTC), stop)

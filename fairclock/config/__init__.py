@@ -6,7 +6,7 @@ it to `load_configuration`.
 
 from fairclock.config.files import CONFIGURATION_FILE, find_file, load_configuration, parse_configuration
 from fairclock.config.section import Section
-from fairclock.config.values import ByteCount, FilePath, Listening, Seconds, refuse
+from fairclock.config.values import ByteCount, FilePath, Listening, Seconds, Share, refuse
 
 __all__ = [
     "CONFIGURATION_FILE",
@@ -15,6 +15,7 @@ __all__ = [
     "Listening",
     "Seconds",
     "Section",
+    "Share",
     "find_file",
     "load_configuration",
     "parse_configuration",

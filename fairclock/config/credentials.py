@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read_token(path: Path, *, if_unreadable: str, if_empty: str) -> str:
-    """Return the token in a file; raises `ConfigurationError` with the remedy that fits."""
+def read_token(path: Path, *, if_unreadable: str, if_empty: str, what: str = "token") -> str:
+    """Return the token (or `what` it is) in a file; raises `ConfigurationError` with the remedy that fits."""
     try:
         token = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeError) as error:
         found = error.strerror if isinstance(error, OSError) else "not a text of ASCII"
         raise ConfigurationError(
-            str(path), "the token cannot be read", found=found, remedy=if_unreadable
+            str(path), f"the {what} cannot be read", found=found, remedy=if_unreadable
         ) from error
     if not token or " " in token or not token.isprintable():
-        raise ConfigurationError(str(path), "holds no token", remedy=if_empty)
+        raise ConfigurationError(str(path), f"holds no {what}", remedy=if_empty)
     return token
 
 

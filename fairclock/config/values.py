@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ _BYTE_UNITS = {
 _SECONDS_UNITS = {"ms": Decimal("0.001"), "s": 1, "min": 60, "h": 3600, "d": 86_400}
 _ADDRESS = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]+):(?P<port>\d{1,5})")
 _LARGEST_PORT = 65_535
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 
 
 def refuse(problem: str, remedy: str, *, secret: bool = False) -> PydanticCustomError:
@@ -74,6 +76,15 @@ def _listening(value: Any) -> Any:
     return text
 
 
+def _share(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return value
+    match = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise refuse("is no share", "write 80%")
+    return Fraction(match[1]) / 100
+
+
 ByteCount = Annotated[int, BeforeValidator(_bytes)]
 """A size in bytes, written ``512 MiB`` or ``2 GB``."""
 
@@ -85,3 +96,6 @@ FilePath = Annotated[Path, BeforeValidator(_path)]
 
 Listening = Annotated[str, BeforeValidator(_listening)]
 """HOST:PORT, or ``off``."""
+
+Share = Annotated[Fraction, BeforeValidator(_share)]
+"""A share, written ``80%``."""

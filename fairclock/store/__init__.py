@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
+    from fairclock.store.copying.copying import Comparison
+
 __all__ = [
     "REQUEST_COLUMNS",
     "IngestCounts",
@@ -31,6 +33,7 @@ __all__ = [
     "Migration",
     "Query",
     "Store",
+    "copy_store",
     "migrate_store",
     "open_store",
 ]
@@ -233,10 +236,31 @@ def _prepare(connection: Connection) -> None:
     batches.drop_abandoned_stages(connection, older_than_seconds=0)
 
 
-def migrate_store(dsn: str) -> list[Migration]:
-    """Bring the schema at `dsn` up to date and return what was applied."""
+def migrate_store(dsn: str, *, cluster: str | None = None) -> list[Migration]:
+    """Bring the schema at `dsn` up to date, in the shape that it has on `cluster`, and return what was applied."""
     connection = Connection(parse_dsn(dsn))
     try:
-        return migrate(connection)
+        return migrate(connection, cluster=cluster)
     finally:
         connection.close()
+
+
+def copy_store(
+    source_dsn: str, dsn: str, *, cluster: str | None = None, told: Callable[[Comparison], None]
+) -> list[Comparison]:
+    """Copy all of the store at `source_dsn` into the empty one at `dsn`, compare both table by table, and return that.
+
+    `told` hears of each table as it is done. Raises `StoreError` where it cannot be done, or is not whole at the end.
+    """
+    from fairclock.store.copying.copying import copy  # noqa: PLC0415 - only where stores are copied
+
+    with ExitStack() as stack:
+        source = Connection(parse_dsn(source_dsn), prepare=_prepare)
+        stack.callback(source.close)
+        if not source.is_holder:
+            check(source)
+        target = Connection(parse_dsn(dsn), prepare=_prepare)
+        stack.callback(target.close)
+        if not target.is_holder:
+            migrate(target, cluster=cluster)
+        return copy(source, target, told=told)

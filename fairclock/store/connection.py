@@ -22,7 +22,7 @@ from fairclock.store.front import SCRATCH, Front
 from fairclock.store.holding import FrontNote, Hold, hold_or_find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fairclock.store.query import Query
 
@@ -38,6 +38,17 @@ _SESSION_SETTINGS: Mapping[str, object] = {
     # this rewriting of comparisons never helps ours, and takes half the time that a join is planned in
     "optimize_and_compare_chain": 0,
 }
+# On a cluster: an insert is answered once its rows are on the shards, and on most of their replicas; what a query looks up is
+# looked up where it was asked, since a batch's own tables are on that server alone. To a single server all of it is nothing.
+_SERVER_SETTINGS: Mapping[str, object] = {
+    **_SESSION_SETTINGS,
+    "distributed_foreground_insert": 1,
+    "distributed_product_mode": "global",
+    "prefer_global_in_and_join": 1,
+    "insert_quorum": "auto",
+}
+BACKUPS = "backups"
+_NO_OPTION = re.compile(r"[&%+#=]")
 _READ_ONLY_CODES = frozenset({164, 497})
 _HTTP_STATUS = re.compile(r"HTTP status (\d{3})")
 _PASSING_STATUSES = frozenset({"429", "500", "502", "503", "504"})
@@ -45,6 +56,8 @@ _CONNECT_SECONDS = 10
 _PATIENCE_SECONDS = 20.0
 _POLL_SECONDS = 0.05
 _QUERY_SECONDS = 600
+_STREAMED_BYTES = 1 << 20
+_AS_IT_IS: Mapping[str, object] = {"insert_deduplicate": 0, "optimize_on_insert": 0}
 
 
 # Its own words go into our errors; a second copy on stderr would only confuse.
@@ -103,6 +116,11 @@ class Connection:
             atexit.register(self.close)
 
     @property
+    def database(self) -> str:
+        """Return the name of the database that the tables are in."""
+        return self.address.database if isinstance(self.address, ServerAddress) else EMBEDDED_DATABASE
+
+    @property
     def is_holder(self) -> bool:
         """Return whether this process works on the folder itself."""
         return self._hold is not None
@@ -149,7 +167,12 @@ class Connection:
 
     @property
     def _engine(self) -> str:
-        return f"{self.address.path.resolve() / 'data'}?{_ENGINE_OPTIONS}"  # type: ignore[union-attr]
+        folder = self.address.path.resolve()  # type: ignore[union-attr]
+        options = _ENGINE_OPTIONS
+        if not _NO_OPTION.search(str(folder)):
+            # where BACKUP may write: the engine has no such place by itself
+            options += f"&backups.allowed_path={folder / BACKUPS}/"
+        return f"{folder / 'data'}?{options}"
 
     def _open(self) -> Any:
         options: dict[str, Any] = {"tz_mode": "aware", "autogenerate_session_id": False}
@@ -158,7 +181,7 @@ class Connection:
                 interface="https" if self.address.secure else "http",
                 host=self.address.host, port=self.address.port,
                 username=self.address.user, password=self.address.password,
-                database=self.address.database, settings=dict(_SESSION_SETTINGS),
+                database=self.address.database, settings=dict(_SERVER_SETTINGS),
                 connect_timeout=_CONNECT_SECONDS, send_receive_timeout=_QUERY_SECONDS, query_retries=0, compress=False, **options,
             )  # fmt: skip
         if self._note is not None:
@@ -243,14 +266,41 @@ class Connection:
         if not self.is_holder:
             self.call(lambda client: client.raw_insert(table, insert_block=data, fmt=output))
             return
+        self._insert_file(table, [data], f"FORMAT {output}")
+
+    def stream(self, query: Query, output: str) -> Iterator[bytes]:
+        """Yield the result of `query` in one of the engine's formats; this thread asks nothing else until it is read."""
+        blocks = self.call(
+            lambda client: client.raw_stream(query.sql, parameters=dict(query.parameters), fmt=output)
+        )
+        try:
+            while block := blocks.read(_STREAMED_BYTES):
+                yield block
+        except (OSError, Error) as error:
+            raise self._explain(error) from error
+        finally:
+            blocks.close()
+
+    def insert_stream(self, table: str, blocks: Iterator[bytes], output: str) -> None:
+        """Insert what `blocks` hold together, in one of the engine's formats; equal blocks are not taken for repeated ones."""
+        if self.is_holder:
+            settings = ", ".join(f"{name} = {value}" for name, value in _AS_IT_IS.items())
+            self._insert_file(table, blocks, f"SETTINGS {settings} FORMAT {output}")
+            return
+        self.call(
+            lambda client: client.raw_insert(
+                table, insert_block=(block for block in blocks), fmt=output, settings=dict(_AS_IT_IS)
+            )
+        )
+
+    def _insert_file(self, table: str, blocks: Iterable[bytes], how: str) -> None:
         # the client library would leave the lines in the system's folder for temporary files if we died now
         with tempfile.NamedTemporaryFile(dir=self.address.path / SCRATCH) as file:  # type: ignore[union-attr]
-            file.write(data)
+            for block in blocks:
+                file.write(block)
             file.flush()
             path = file.name.replace("\\", "\\\\").replace("'", "\\'")
-            self.call(
-                lambda client: client.command(f"INSERT INTO {table} FROM INFILE '{path}' FORMAT {output}")
-            )
+            self.call(lambda client: client.command(f"INSERT INTO {table} FROM INFILE '{path}' {how}"))
 
     def close(self) -> None:
         """Close every client, stop the front, and let the next process in."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from fairclock.errors import StoreReadOnly
 from fairclock.store.connection import Connection
+from fairclock.store.disks import Disk, disks
 from fairclock.store.dsn import EmbeddedAddress, parse_dsn
 from fairclock.store.engine_inspection import EngineFigures, engine_figures
 from fairclock.store.engine_rows import PluginFigures, plugin_figures
@@ -28,6 +30,7 @@ class StoreInspection:
     is_served: whether another process on this machine holds the embedded store and serves it.
     engines: what the engines' series of the last hour are like.
     plugin: what the plugins inside vLLM said in the last day.
+    disks: those of a server; None where the account may not look, none where the store is a folder of this machine.
     """
 
     exists: bool
@@ -39,6 +42,7 @@ class StoreInspection:
     is_served: bool = False
     engines: EngineFigures = field(default_factory=EngineFigures)
     plugin: PluginFigures = field(default_factory=PluginFigures)
+    disks: tuple[Disk, ...] | None = ()
 
 
 def inspect_store(dsn: str) -> StoreInspection:
@@ -65,6 +69,14 @@ def inspect_store(dsn: str) -> StoreInspection:
             is_served=is_embedded and not connection.is_holder,
             engines=engine_figures(connection),
             plugin=plugin_figures(connection, now_us=int(engine_us)),
+            disks=() if is_embedded else _disks(connection),
         )
     finally:
         connection.close()
+
+
+def _disks(connection: Connection) -> tuple[Disk, ...] | None:
+    try:
+        return tuple(disks(connection))
+    except StoreReadOnly:
+        return None

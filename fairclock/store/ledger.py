@@ -119,6 +119,30 @@ def entry_outlines(store: Rows, as_of: datetime, choice: EntryChoice) -> list[tu
     ]
 
 
+def charged_amounts(
+    store: Rows, about: str, *, after: datetime | None, as_of: datetime, beside: Sequence[str] = ()
+) -> list[tuple[str, str, str]]:
+    """Return (tenant, currency, amount as text) of the entries about a month that were added after an instant, credits and closes apart.
+
+    One that is stored twice comes once; `beside` are hashes to leave out.
+    """
+    found = store.rows(
+        Query(
+            sql="SELECT tenant, currency, amount FROM (SELECT tenant, currency, amount, sequence, hash, stored_at FROM ledger_entries"
+            f" WHERE {_KNOWN} AND about = {{about:String}} AND kind NOT IN ('credit', 'close') AND hash NOT IN {{beside:Array(String)}}"
+            " ORDER BY tenant, sequence, stored_at LIMIT 1 BY tenant, sequence, hash)"
+            " WHERE toUnixTimestamp64Micro(stored_at) > {after:Int64}",
+            parameters={
+                "known": to_us(as_of),
+                "about": about,
+                "beside": list(beside),
+                "after": 0 if after is None else to_us(after),
+            },
+        )
+    )
+    return [(str(tenant), str(currency), str(amount)) for tenant, currency, amount in found]
+
+
 def booked_months(store: Rows, as_of: datetime, choice: EntryChoice) -> list[tuple[str, str]]:
     """Return (tenant, the month it is booked in) of entries, each pair once."""
     conditions, parameters = _conditions(as_of, choice)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sla.alerting import wording
 from sla.alerting.measuring import month_sums, nothing, period_of
 from sla.alerting.naming import AlertKey
-from sla.alerting.watches import Watch
+from sla.alerting.watches import BURN_RUNBOOK, Watch
 from sla.alerts import BurnRule, RefusedRule, burning, default_rules, fast_burn
 from sla.alerts.burning import burn_rule
 from sla.budgets import Budget
@@ -167,6 +167,7 @@ def budget_watches(
                 ),
                 words=wording.burning(objective.name, contract.id, rule.long_us),
                 tenants=contract.customer.tenants,
+                runbook=BURN_RUNBOOK,
                 budget_left=partial(left, each),
             )  # fmt: skip
         if each.has_pace:

@@ -18,7 +18,7 @@ from fairclock.store.slices import MINUTE_US
 from sla.alerting import wording
 from sla.alerting.measuring import LAG, period_of
 from sla.alerting.naming import AlertKey
-from sla.alerting.watches import Watch
+from sla.alerting.watches import BURN_RUNBOOK, Watch
 from sla.alerts import Holds, Window, burning
 from sla.contracts.objectives import AvailabilityObjective, Downtime, MeanIntervalError
 from sla.evaluation.promises import looked_at
@@ -94,6 +94,7 @@ class TimedBudgets:
                         objective.name, contract.id, rule.long_us, unit=("intervals", "个区间")
                     ),
                     tenants=contract.customer.tenants,
+                    runbook=BURN_RUNBOOK,
                     budget_left=partial(budget.left, share),
                 )
 

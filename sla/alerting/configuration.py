@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from fairclock.config import Seconds, Section, refuse
+from fairclock.config import Seconds, Section, Share, refuse
 from fairclock.model import Clock  # noqa: TC001 - pydantic reads it when the program runs
 
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _SHORTEST_WINDOW_SECONDS = 720.0
-
-
-def _share(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        return value
-    match = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None:
-        raise refuse("is no share", "write 80%")
-    return Fraction(match[1]) / 100
-
-
-Share = Annotated[Fraction, BeforeValidator(_share)]
-"""A share, written ``80%``."""
 
 
 def _part_of_a_whole(share: Fraction) -> Fraction:
@@ -146,6 +134,22 @@ class KvCacheSection(Section):
 
     severity: SeverityName = "warning"
     """How soon somebody has to look."""
+
+
+class DiskSection(Section):
+    """The store's disks, which fill up; for a server's `fairclock doctor` goes by the same marks."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    warning: Level = Field(default="10%", validate_default=True)
+    """At less than which share of free space somebody has to look."""
+
+    critical: Level = Field(default="5%", validate_default=True)
+    """At less than which share somebody has to look at once."""
+
+    hold: Seconds = Field(default="5min", validate_default=True)
+    """For how long it has to be so before it fires."""
 
 
 class LatencyThreshold(Section):
@@ -299,6 +303,7 @@ class AlertsSection(Section):
     sources: SourcesSection = SourcesSection()
     probes: ProbesSection = ProbesSection()
     cost: CostSection = CostSection()
+    disk: DiskSection = DiskSection()
 
     @model_validator(mode="after")
     def _names_differ(self) -> AlertsSection:
@@ -319,7 +324,7 @@ def named(name: str) -> str:
 
 TAKEN = frozenset(
     {
-        "budget-pace", "cost-budget", "cost-ceiling", "cost-forecast", "kv-cache", "latency-in-period", "measurement-gap", "probes-failed", "queue-share",
+        "budget-pace", "cost-budget", "cost-ceiling", "cost-forecast", "disk-full", "disk-low", "kv-cache", "latency-in-period", "measurement-gap", "probes-failed", "queue-share",
         "source-silent", "source-suspect",
     }
 )  # fmt: skip

@@ -23,6 +23,7 @@ from sla.alerting.contracts import (
     waiting_watch,
 )
 from sla.alerting.costs import cost_watches
+from sla.alerting.disks import disk_watches
 from sla.alerting.measuring import Moment, Sums, newest_as_of
 from sla.alerting.naming import EVERYBODY
 from sla.alerting.sources import KV_CACHE, kv_cache_watches, source_watches
@@ -135,7 +136,11 @@ class AlertEngine:
                 gap_watch(version, moment, section, watched_since=self._began_at),
                 probe_watch(version, moment, section, probes),
             ]
-        parts += [kv_cache_watches(moment, section), source_watches(moment, section)]
+        parts += [
+            kv_cache_watches(moment, section),
+            source_watches(moment, section),
+            disk_watches(moment, section),
+        ]
         if self.costs is not None:
             parts.append(cost_watches(moment, section, self.costs))
         yield from _one_after_the_other(parts)

@@ -93,4 +93,5 @@ def over_threshold(
             f"{contract.id} 超过 {wording.seconds(above_us)} 的请求过多（{threshold.clock} 的 P{threshold.percentile}）",
         ),
         tenants=contract.customer.tenants,
+        runbook="latency-in-period",
     )  # fmt: skip

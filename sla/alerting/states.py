@@ -95,6 +95,7 @@ def event_of(
         queue_share_ratio=_float(found.queue_share),
         incident=incident,
         frozen_reason=alert.frozen_reason or None,
+        runbook=watch.runbook or watch.key.rule,
     )
 
 
@@ -115,6 +116,7 @@ def over(kept: Kept, *, now: datetime) -> AlertEvent:
         clock=last.clock,
         tenants=last.tenants,
         incident=last.incident,
+        runbook=last.runbook,
         summary_en=f"not watched any more: {last.summary_en}",
         summary_zh=f"已停止监视：{last.summary_zh}",
     )

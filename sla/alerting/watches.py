@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from sla.alerting.wording import Words
     from sla.alerts import Condition, Finding
 
+BURN_RUNBOOK = "budget-burn"
+"""The page of every rule on the speed of a budget, whatever a configuration calls it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
     """One thing that is watched, and what is the case with it now; `condition` None: it was not looked at.
 
-    hold: how long the condition has to hold before it fires. budget_left: what is left of the budget, where there
+    hold: how long the condition has to hold before it fires. runbook: the page that says what to do; its rule's name where that
+    is None. budget_left: what is left of the budget, where there
     is one; asked only where something is told.
     """
 
@@ -30,4 +34,5 @@ class Watch:
     words: Callable[[Finding], Words]
     hold: timedelta = timedelta(0)
     tenants: tuple[str, ...] = ()
+    runbook: str | None = None
     budget_left: Callable[[], Fraction | None] | None = None

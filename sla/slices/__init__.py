@@ -6,6 +6,7 @@ cache of the rows, in the same words: a verdict is made from the rows.
 
 from sla.slices.evaluator import InForce, Pass, evaluate_slices
 from sla.slices.reading import Slice, slices_as_of, sums_as_of
+from sla.slices.terms import keep_terms_of
 from sla.slices.versions import in_force, latest_month
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Slice",
     "evaluate_slices",
     "in_force",
+    "keep_terms_of",
     "latest_month",
     "slices_as_of",
     "sums_as_of",

@@ -12,7 +12,7 @@ from fairclock.cli import collect as collect_module
 from fairclock.cli.configuration import Configuration
 from fairclock.cli.options import default_dsn, store_dsn
 from fairclock.cli.overriding import overridden
-from fairclock.errors import StoreUnreachable, UsageError
+from fairclock.errors import ConfigurationError, StoreUnreachable, UsageError
 
 FILE = "clickhouse://a@127.0.0.1:1/file"
 VARIABLE = "clickhouse://a@127.0.0.1:1/variable"
@@ -29,6 +29,16 @@ def folder(tmp_path, monkeypatch):
 
 def write(folder, text, name="fairclock.yaml"):
     (folder / name).write_text(text)
+
+
+def test_the_store_s_address_in_a_file_stands_above_that_in_the_configuration(folder):
+    (folder / "dsn").write_text(f"{VARIABLE}\n")
+    write(folder, f"store: {{dsn: '{FILE}', dsn_file: dsn}}")
+    assert store_dsn(None, None) == VARIABLE
+    assert store_dsn(FLAG, None) == FLAG
+    (folder / "dsn").unlink()
+    with pytest.raises(ConfigurationError, match=r"the address cannot be read.*store\.dsn_file names"):
+        store_dsn(None, None)
 
 
 def test_where_the_store_is(folder, monkeypatch):

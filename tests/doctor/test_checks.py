@@ -16,7 +16,9 @@ from fairclock.cli.diagnosis.finding import Finding
 from fairclock.cli.diagnosis.logs import log_findings
 from fairclock.cli.diagnosis.store import store_findings
 from fairclock.errors import StoreUnreachable
+from fairclock.store.disks import Disk
 from fairclock.store.inspection import StoreInspection
+from sla.alerting.configuration import DiskSection
 
 GIB = 1 << 30
 
@@ -37,7 +39,11 @@ def of_store(found):
             raise found
         return found
 
-    return told(store_findings("clickhouse://a:secret@db/x", "clickhouse://a@db/x", inspect=inspect))
+    return told(
+        store_findings(
+            "clickhouse://a:secret@db/x", "clickhouse://a@db/x", inspect=inspect, marks=DiskSection()
+        )
+    )
 
 
 def test_a_finding_that_is_not_fine_needs_a_remedy():
@@ -98,6 +104,21 @@ def test_the_store(found, check, state, detail, remedy):
     assert detail in given[1]
     assert remedy in given[2]
     assert "secret" not in str(of_store(found))
+
+
+@pytest.mark.parametrize(
+    ("disks", "state", "detail"),
+    [
+        ((Disk(name="default", free_bytes=10 * GIB, total_bytes=100 * GIB),), "ok", "default, 10 GiB (10%) free"),
+        ((Disk(name="default", free_bytes=9 * GIB, total_bytes=100 * GIB),), "warning", "default, 9 GiB (9%) free"),
+        ((Disk(name="default", free_bytes=4 * GIB, total_bytes=100 * GIB),), "error", "default, 4 GiB (4%) free"),
+        (None, "warning", "the account may not look at it"),
+    ],
+    ids=["a tenth is enough", "less warns", "less than a twentieth is an error", "nobody may look"],
+)  # fmt: skip
+def test_a_servers_disk_is_judged_by_the_marks_of_its_alerts(disks, state, detail):
+    assert of_store(good_inspection(disks=disks))["server's disk"][:2] == (state, detail)
+    assert "server's disk" not in of_store(good_inspection())
 
 
 def test_a_folder_that_is_not_there_yet_is_judged_by_the_nearest_that_is(tmp_path):

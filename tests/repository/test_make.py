@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = [ROOT / ".ci" / "run", *sorted((ROOT / "scripts").iterdir())]
@@ -108,37 +106,3 @@ def test_root_gets_what_is_missing_installed(bare_machine: dict[str, str], tmp_p
     assert update.startswith("update")
     assert install.startswith("install")
     assert "fonts-noto-cjk" in install
-
-
-COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-
-
-def test_the_compose_file_mounts_what_is_there_or_what_it_says_that_users_bring() -> None:
-    assert set(COMPOSE["services"]) == {"clickhouse", "migrate", "fairclock", "gateway"}
-    mounted = {
-        volume.partition(":")[0]
-        for service in COMPOSE["services"].values()
-        for volume in service.get("volumes", [])
-    }
-    strange = {source for source in mounted - set(COMPOSE["volumes"]) if not (ROOT / source).exists()}
-    assert strange <= {"./contracts", "./reports"}
-
-
-@pytest.mark.integration
-def test_nginx_accepts_the_configuration_in_the_compose_file(tmp_path: Path) -> None:
-    server = COMPOSE["configs"]["gateway"]["content"]
-    server = server.replace("${ENGINE:-host.docker.internal:8000}", "127.0.0.1:8000")
-    server = server.replace("/var/log/fairclock/", f"{tmp_path}/")
-    shutil.copytree(ROOT / "collectors" / "gateway" / "nginx", tmp_path / "fairclock")
-    (tmp_path / "nginx.conf").write_text(f"events {{}}\npid {tmp_path}/pid;\nhttp {{\n{server}\n}}\n")
-    environment = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin"}
-    command = ["nginx", "-t", "-p", str(tmp_path), "-c", "nginx.conf", "-e", str(tmp_path / "errors")]
-    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stderr
-
-
-def test_the_image_is_built_from_files_that_are_there() -> None:
-    copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-    sources = {source for line in copied for source in line.split()}
-    assert {source for source in sources if not (ROOT / source).exists()} == set()
-    assert set(PACKAGES) <= sources

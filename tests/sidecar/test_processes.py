@@ -109,8 +109,12 @@ def test_a_sidecar_needs_no_store_and_what_it_collects_arrives(site):
         assert up.stop() == 0
         assert "level=" not in up.said
     assert site.counted("gateway_requests") == (200, 200)
-    with site.up():
-        now = figures(site.url)
+    with site.up() as up:
+        # what only the store knows is read aside, and told as soon as it is
+        now = eventually(
+            lambda: now if "fairclock_dead_letters" in str(now := figures(site.url)) else None,
+            what=lambda: up.said,
+        )
     (reason,) = [name for name in now if name.startswith("fairclock_dead_letters")]
     assert now[reason] == 1
     assert 'kind="gateway"' in reason

@@ -18,6 +18,7 @@ from exporters.webhooks.rendering import Renderer
 
 NOW = datetime(2026, 10, 7, 3, 0, tzinfo=UTC)
 SECRET = "Kryptonite-of-the-test"
+RUNBOOKS = "https://wiki.example/runbooks/"
 
 
 def good_event(sequence=1, state=State.FIRING, *, seconds=0.0, **changes):
@@ -49,6 +50,7 @@ def good_event(sequence=1, state=State.FIRING, *, seconds=0.0, **changes):
         queue_share_ratio=0.71,
         incident="inc-7",
         link="https://fairclock.example/incidents/inc-7",
+        runbook="budget-burn",
     )
     return replace(event, **changes)
 
@@ -80,9 +82,10 @@ def outgoing(name, events, *, language="en", now=NOW, secret=SECRET, url="https:
         message_id="msg_1",
         delivery_id="d-1",
         events=tuple(events),
-        text=renderer.render(events),
+        text=renderer.render(events, runbooks=RUNBOOKS),
         language=language,
         link=None,
+        runbooks=RUNBOOKS,
         now=now,
     )
 

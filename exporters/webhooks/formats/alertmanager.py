@@ -9,6 +9,7 @@ from typing import Any
 from exporters.webhooks.event import AlertEvent, State
 from exporters.webhooks.formats.format import JSON_TYPE, Format, Outgoing, by_status, json_bytes
 from exporters.webhooks.posting import Request
+from exporters.webhooks.runbooks import runbook_url
 from exporters.webhooks.text import plain
 from fairclock.model import utc_text
 
@@ -19,7 +20,7 @@ _FINGERPRINT_CHARACTERS = 16
 def compose(outgoing: Outgoing) -> Request:
     """Return the request; a secret is shown as a bearer token."""
     alerts = [
-        _alert(event, paragraph.title, paragraph.body, outgoing.link)
+        _alert(event, paragraph.title, paragraph.body, outgoing.link, outgoing.runbooks)
         for event, paragraph in zip(outgoing.events, outgoing.text.paragraphs, strict=True)
     ]
     group = {"contract": plain(outgoing.events[0].contract_id)}
@@ -43,7 +44,9 @@ def compose(outgoing: Outgoing) -> Request:
     return Request(url=outgoing.url, body=body, headers=headers)
 
 
-def _alert(event: AlertEvent, title: str, text: str, link: str | None) -> dict[str, Any]:
+def _alert(
+    event: AlertEvent, title: str, text: str, link: str | None, runbooks: str | None
+) -> dict[str, Any]:
     """Return one alert: labels stay what they are from firing to resolution, annotations may change."""
     labels = {
         "alertname": event.rule,
@@ -60,6 +63,7 @@ def _alert(event: AlertEvent, title: str, text: str, link: str | None) -> dict[s
         "event_id": event.event_id,
         "state": event.state.value,
         "incident": event.incident,
+        "runbook_url": runbook_url(event, runbooks),
     }
     is_resolved = event.state is State.RESOLVED
     return {

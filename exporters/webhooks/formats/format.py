@@ -54,6 +54,7 @@ class Outgoing:
     language: str
     link: str | None
     now: datetime
+    runbooks: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from exporters.webhooks.event import event_tree
 from exporters.webhooks.formats.format import JSON_TYPE, Format, Outgoing, by_status, json_bytes
 from exporters.webhooks.posting import Request
+from exporters.webhooks.runbooks import runbook_url
 from exporters.webhooks.text import plain
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from exporters.webhooks.credentials import Secret
+    from exporters.webhooks.event import AlertEvent
 
 SCHEMA = "fairclock.alert/1"
 ALGORITHM = "hmac-sha256"
@@ -30,10 +32,8 @@ def compose(outgoing: Outgoing) -> Request:
             "destination": outgoing.destination,
             "title": outgoing.text.title,
             "events": [
-                _event(tree, paragraph.title, paragraph.body, outgoing.link)
-                for tree, paragraph in zip(
-                    map(event_tree, outgoing.events), outgoing.text.paragraphs, strict=True
-                )
+                _event(event, paragraph.title, paragraph.body, outgoing)
+                for event, paragraph in zip(outgoing.events, outgoing.text.paragraphs, strict=True)
             ],
         }
     )
@@ -62,8 +62,14 @@ def signature(secret: Secret, timestamp: str, body: bytes) -> str:
     return hmac.new(secret.reveal().encode(), signed, hashlib.sha256).hexdigest()
 
 
-def _event(tree: dict[str, Any], title: str, text: str, link: str | None) -> dict[str, Any]:
-    return {**tree, "link": tree["link"] or link, "title": title, "text": text}
+def _event(event: AlertEvent, title: str, text: str, outgoing: Outgoing) -> dict[str, Any]:
+    return {
+        **event_tree(event),
+        "link": event.link or outgoing.link,
+        "runbook_url": runbook_url(event, outgoing.runbooks),
+        "title": title,
+        "text": text,
+    }
 
 
 FORMAT = Format(escape=plain, takes_groups=True, is_stateful=False, compose=compose, judge=by_status)

@@ -8,6 +8,7 @@ from typing import Any
 from exporters.webhooks.event import AlertEvent, Severity, State, event_tree
 from exporters.webhooks.formats.format import JSON_TYPE, Format, Outgoing, by_status, json_bytes
 from exporters.webhooks.posting import Request
+from exporters.webhooks.runbooks import runbook_url
 from exporters.webhooks.text import cut, plain
 from fairclock.model import utc_text
 
@@ -39,9 +40,9 @@ def compose(outgoing: Outgoing) -> Request:
             },
         },
     }
-    link = event.link or outgoing.link
-    if link:
-        tree["links"] = [{"href": link, "text": "Fairclock"}]
+    places = {"Fairclock": event.link or outgoing.link, "Runbook": runbook_url(event, outgoing.runbooks)}
+    if links := [{"href": place, "text": name} for name, place in places.items() if place]:
+        tree["links"] = links
     return Request(url=outgoing.url, body=json_bytes(tree), headers={"Content-Type": JSON_TYPE})
 
 

@@ -38,10 +38,11 @@ def log_findings(section: GatewaySection) -> Iterator[Finding]:
                 "correct the name, or wait for it to appear",
             )
         for path in paths:
-            yield _file_finding(path, section.full_format)
+            yield file_finding(path, section.full_format)
 
 
-def _file_finding(path: str, format_name: str) -> Finding:
+def file_finding(path: str, format_name: str) -> Finding:
+    """Say whether a log is there, can be read, and is written in the format that is named."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             size = file.seek(0, os.SEEK_END)

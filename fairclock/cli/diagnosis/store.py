@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairclock.cli.diagnosis.disks import disk_findings
 from fairclock.cli.diagnosis.finding import error, from_error, ok, warning
 from fairclock.cli.diagnosis.plugin import plugin_findings
 from fairclock.cli.diagnosis.series import series_findings
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
 
     from fairclock.cli.diagnosis.finding import Finding
     from fairclock.store.inspection import StoreInspection
+    from sla.alerting.configuration import DiskSection
 
 _STORE, _SCHEMA, _CLOCK = "store", "schema", "store's clock"
 _FAR_SECONDS = 2.0
 
 
-def store_findings(dsn: str, shown: str, *, inspect: Callable[[str], StoreInspection]) -> Iterator[Finding]:
-    """Look at the store at `dsn`, which is `shown` without its password."""
+def store_findings(
+    dsn: str, shown: str, *, inspect: Callable[[str], StoreInspection], marks: DiskSection
+) -> Iterator[Finding]:
+    """Look at the store at `dsn`, which is `shown` without its password; its disks by `marks`."""
     try:
         found = inspect(dsn)
     except ModuleNotFoundError as missing:
@@ -49,6 +53,7 @@ def store_findings(dsn: str, shown: str, *, inspect: Callable[[str], StoreInspec
         )
     else:
         yield ok(_CLOCK, f"differs from this machine's by {found.clock_ahead_seconds:+.1f} s")
+    yield from disk_findings(found.disks, low=marks.warning, full=marks.critical)
     yield from series_findings(found.engines)
     yield from plugin_findings(found.plugin)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import ssl
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,18 +14,18 @@ from starlette.routing import Route
 
 from collectors.otlp.addresses import Address, bind, parse_address
 from collectors.otlp.http_server import HttpServer
-from exporters.prometheus import CONTENT_TYPE, exposition
+from exporters.prometheus import chosen, takes_gzip
 from fairclock.config.credentials import load_pair
 from fairclock.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from starlette.requests import Request
     from starlette.routing import BaseRoute
 
-    from exporters.prometheus import Figure
+    from exporters.prometheus import Format
     from fairclock.cli.configuration import HttpSection
 
 OPTION = "--listen"
@@ -34,12 +35,14 @@ def health_routes(
     *,
     ended: Callable[[], Sequence[str]],
     ready: Callable[[], Mapping[str, str]],
-    figures: Callable[[], Iterable[Figure]],
+    scrape: Callable[[Format, bool], bytes],
+    token: Callable[[], str] | None = None,
 ) -> list[Route]:
     """Return the routes of ``/healthz``, ``/readyz`` and ``/metrics``.
 
     `ended` names the parts that have ended and should not have; `ready` says what is wrong with each part that
-    taking new data depends on, an empty text where nothing is.
+    taking new data depends on, an empty text where nothing is; `scrape` returns every figure in a format, compressed or not. `token`
+    returns what a scrape must show; None where it need show nothing.
     """
 
     async def healthz(_: Request) -> Response:
@@ -52,8 +55,19 @@ def health_routes(
         shown = {name: problem or "ok" for name, problem in checks.items()}
         return JSONResponse({"ready": is_ready, "checks": shown}, 200 if is_ready else 503)
 
-    async def metrics(_: Request) -> Response:
-        return Response(await run_in_threadpool(lambda: exposition(figures())), media_type=CONTENT_TYPE)
+    async def metrics(request: Request) -> Response:
+        if token is not None:
+            shown = request.headers.get("authorization", "").partition(" ")[2].strip()
+            if not hmac.compare_digest(shown.encode(), (await run_in_threadpool(token)).encode()):
+                return PlainTextResponse(
+                    "a token is needed\n", 401, headers={"www-authenticate": 'Bearer realm="fairclock"'}
+                )
+        format_, content_type = chosen(request.headers.get("accept", ""))
+        compressed = takes_gzip(request.headers.get("accept-encoding", ""))
+        headers = {"content-type": content_type, "vary": "accept, accept-encoding"}
+        if compressed:
+            headers["content-encoding"] = "gzip"
+        return Response(await run_in_threadpool(scrape, format_, compressed), headers=headers)
 
     return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
 

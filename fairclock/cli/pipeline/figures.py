@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from exporters.prometheus import Figure
+from fairclock.errors import StoreReadOnly
 from fairclock.store import Query
+from fairclock.store.disks import disks
 from fairclock.store.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _REMEMBERED_DAYS = 35
 _US_PER_SECOND = 1_000_000
+ABOUT_DEAD_LETTERS = "Dead letters that are kept (for 14 days), by reason."
 
 
 def spool_figures(spool: SpoolStatistics) -> Iterator[Figure]:
@@ -194,14 +197,29 @@ def dead_letter_figures(store: Store) -> list[Figure]:
     query = Query(
         sql="SELECT kind, source, reason, count() FROM dead_letters FINAL GROUP BY kind, source, reason ORDER BY ALL"
     )
-    about = "Dead letters that are kept (for 14 days), by reason."
     return [
         Figure(
-            name="fairclock_dead_letters", about=about, value=count,
+            name="fairclock_dead_letters", about=ABOUT_DEAD_LETTERS, value=count,
             labels={"kind": kind, "source": source, "reason": reason},
         )
         for kind, source, reason, count in store.rows(query)
     ]  # fmt: skip
+
+
+def disk_figures(store: Store) -> list[Figure]:
+    """Return how much room the store's disks have; none where its account may not look."""
+    try:
+        found = disks(store)
+    except StoreReadOnly:
+        return []
+    return [
+        Figure(name=f"fairclock_store_disk_{name}", about=about, value=value, labels={"disk": disk.name})
+        for disk in found
+        for name, about, value in (
+            ("free_bytes", "Bytes that are free on a disk of the store.", disk.free_bytes),
+            ("bytes", "Bytes that a disk of the store has.", disk.total_bytes),
+        )
+    ]
 
 
 def newest_rows(store: Store, *, now: datetime) -> dict[tuple[str, str], datetime]:

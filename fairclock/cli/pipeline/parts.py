@@ -14,17 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from threading import Event
 
+    from opentelemetry.trace import Tracer
+
     from collectors.gateway.syslog import SyslogReceiver
     from collectors.gpu.collector import GpuCollector
     from collectors.otlp.receiver import OtlpReceiver
     from collectors.vllm_metrics.scraping.scraper import Scraper
     from exporters.clickhouse import Writer
     from exporters.forwarding.forwarder import Forwarder
-    from exporters.prometheus import Figure
+    from exporters.otlp.requests import RequestSender
+    from exporters.prometheus import Figure, Format
+    from exporters.prometheus.snapshot import Snapshots
     from exporters.spool import Spool
     from exporters.webhooks.courier import Courier
     from fairclock.cli.pipeline.collecting import FollowedFiles
     from fairclock.cli.pipeline.intake import Intake
+    from fairclock.cli.pipeline.metrics.publisher import Publisher
     from fairclock.cli.pipeline.store_link import StoreLink
 
 _LOG = logging.getLogger(__name__)
@@ -54,6 +59,11 @@ class Pipeline:
     received_frames: int = 0
     announcements: list[str] = field(default_factory=list)
     evaluator_figures: Callable[[], Iterable[Figure]] | None = None
+    snapshots: Snapshots | None = None
+    publisher: Publisher | None = None
+    spans: RequestSender | None = None
+    tracer: Tracer | None = None
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
     _newest: dict[tuple[str, str], datetime] | None = None
     _dead_letters: list[Figure] = field(default_factory=list)
     _store_read_at: float | None = None
@@ -79,6 +89,8 @@ class Pipeline:
             "scraper": self.scraper,
             "gpus": self.gpus,
             "webhooks": self.courier,
+            "metrics": self.publisher,
+            "spans": self.spans,
         }
         return [name for name, part in parts.items() if part is not None and not part.is_alive]
 
@@ -114,16 +126,40 @@ class Pipeline:
             yield from gpu_figures(self.gpus.statistics())
         if self.forwarder is not None:
             yield from figures.forwarder_figures(self.forwarder.statistics)
-        if self.writer is not None:
-            statistics = self.writer.statistics()
-            if not statistics.failures_in_a_row:
-                self._read_store()
-            yield from figures.writer_figures(statistics, newest=self._newest or {}, now=datetime.now(UTC))
-            yield from self._dead_letters
+        yield from self._of_the_store()
         if self.evaluator_figures is not None:
             yield from self.evaluator_figures()
+        if self.publisher is not None:
+            yield from self.publisher.figures()
+        if self.spans is not None:
+            from fairclock.cli.pipeline.spans import span_figures  # noqa: PLC0415
 
-    def _read_store(self) -> None:
+            yield from span_figures(self.spans.statistics)
+
+    def _of_the_store(self) -> Iterator[Figure]:
+        from fairclock.cli.pipeline import figures  # noqa: PLC0415
+
+        if self.writer is None:
+            return
+        statistics = self.writer.statistics()
+        # where there is a publisher it reads the store, so that no scrape waits for it
+        if self.publisher is None and not statistics.failures_in_a_row:
+            self.read_store()
+        yield from figures.writer_figures(statistics, newest=self._newest or {}, now=datetime.now(UTC))
+        yield from self._dead_letters
+
+    def scrape(self, format_: Format, *, compressed: bool) -> bytes:
+        """Return every figure as text: what was worked out last of the store, and what the parts say right now."""
+        from exporters.prometheus import exposition  # noqa: PLC0415 - only where they are asked for
+        from exporters.prometheus.compression import deflated, gzip_of  # noqa: PLC0415
+
+        snapshot = None if self.snapshots is None else self.snapshots.text(format_)
+        rest = exposition(self.figures(), format_=format_)
+        if compressed:
+            return gzip_of(deflated(b"") if snapshot is None else snapshot.compressed, rest)
+        return rest if snapshot is None else snapshot.body + rest
+
+    def read_store(self) -> None:
         """Read again what only the store knows, now and then."""
         from fairclock.cli.pipeline import figures  # noqa: PLC0415
 
@@ -136,7 +172,7 @@ class Pipeline:
         try:
             if self._newest is None:
                 self._newest = figures.newest_rows(store, now=datetime.now(UTC))
-            self._dead_letters = figures.dead_letter_figures(store)
+            self._dead_letters = [*figures.dead_letter_figures(store), *figures.disk_figures(store)]
         except StoreError as error:
             _LOG.warning("figures are as they were last read: %s", error)
 

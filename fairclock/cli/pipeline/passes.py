@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -12,8 +13,11 @@ from fairclock.errors import FairclockError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
     from datetime import datetime
     from threading import Event
+
+    from opentelemetry.trace import Tracer
 
 _LOG = logging.getLogger(__name__)
 
@@ -48,6 +52,11 @@ class Passes:
 
     _steps: list[_Registered] = field(default_factory=list)
     _passes: int = 0
+    _tracer: Tracer | None = None
+
+    def trace_with(self, tracer: Tracer) -> None:
+        """Tell each step to `tracer` as a span from now on."""
+        self._tracer = tracer
 
     def add(self, name: str, step: Step) -> None:
         """Put `step` behind those that are there; `name` stands in the log and in ``/metrics``."""
@@ -60,7 +69,8 @@ class Passes:
                 return
             begun = time.monotonic()
             try:
-                each.step.step(now)
+                with self._traced(each.name):
+                    each.step.step(now)
             except FairclockError as error:
                 _failed(each, str(error))
             # an error of one step is no reason to judge nothing at all
@@ -72,6 +82,11 @@ class Passes:
                 each.problem = ""
             each.seconds = time.monotonic() - begun
         self._passes += 1
+
+    def _traced(self, name: str) -> AbstractContextManager[object]:
+        return (
+            nullcontext() if self._tracer is None else self._tracer.start_as_current_span(f"evaluator {name}")
+        )
 
     def figures(self) -> Iterator[Figure]:
         """Yield how the steps fare, and what they tell themselves."""

@@ -24,10 +24,11 @@ from fairclock.cli.pipeline.intake import Intake
 from fairclock.cli.pipeline.parts import Pipeline
 from fairclock.cli.pipeline.places import spool_directory
 from fairclock.cli.pipeline.store_link import StoreLink
+from fairclock.config.credentials import read_token
 from fairclock.store.dsn import parse_dsn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from starlette.routing import BaseRoute, Route
@@ -77,6 +78,16 @@ def running(
             pipeline.courier = stack.enter_context(carrying(settings.webhooks, link))
             names = ", ".join(each.name for each in settings.webhooks.destinations)
             pipeline.announcements.append(f"telling of alerts: {names}")
+        if looked is not None and settings.otlp_export.to is not None:
+            from fairclock.cli.pipeline.spans import sending  # noqa: PLC0415 - only where somebody is to have them
+
+            stack.enter_context(sending(settings.otlp_export, pipeline, directory=directory))
+        if looked is not None and link is not None and settings.http.address != "off":
+            from fairclock.cli.pipeline.metrics.serving import publishing  # noqa: PLC0415 - only where there is a store
+
+            pipeline.publisher = stack.enter_context(
+                publishing(settings, looked, pipeline, directory=directory)
+            )
         if settings.http.address != "off" or _has_own_console(settings, looked):
             _answer(pipeline, settings, stack, takes_frames=takes_frames, looked=looked)
         yield pipeline
@@ -125,7 +136,12 @@ def _answer(
 
     http = settings.http
     routes: list[BaseRoute] = list(
-        health_routes(ended=pipeline.ended, ready=pipeline.ready, figures=pipeline.figures)
+        health_routes(
+            ended=pipeline.ended,
+            ready=pipeline.ready,
+            scrape=lambda format_, compressed: pipeline.scrape(format_, compressed=compressed),
+            token=_scrape_token(settings),
+        )
     )
     keyring = None
     if takes_frames:
@@ -148,6 +164,21 @@ def _answer(
         pipeline.console_url = pipeline.url
     if pipeline.console_url is not None:
         pipeline.announcements.append(f"console: {pipeline.console_url}/")
+
+
+def _scrape_token(settings: Configuration) -> Callable[[], str] | None:
+    """Return what reads the token of a scrape, which can be read now; raises `ConfigurationError` where it cannot."""
+    path = settings.metrics.token_file
+    if path is None:
+        return None
+
+    def read() -> str:
+        return read_token(
+            path, if_unreadable="correct metrics.token_file", if_empty="write a token there, and nothing else"
+        )
+
+    read()
+    return read
 
 
 def _has_own_console(settings: Configuration, looked: Looked | None) -> bool:

@@ -16,6 +16,20 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"^(\d{4})_(\w+)\.sql$")
 _COMMENT = re.compile(r"--[^\n]*")
+_BOOKKEEPING = """CREATE TABLE IF NOT EXISTS schema_migrations
+(
+    number UInt32,
+    name String,
+    sha256 String,
+    applied_at DateTime64(6, 'UTC')
+)
+ENGINE = MergeTree
+ORDER BY number"""
+
+
+def bookkeeping() -> str:
+    """Return the statement that makes the table of what was applied."""
+    return _BOOKKEEPING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,21 +86,17 @@ def check(connection: Connection) -> None:
         )
 
 
-def migrate(connection: Connection) -> list[Migration]:
-    """Apply what is missing and return it; a newer schema is refused."""
+def migrate(connection: Connection, *, cluster: str | None = None) -> list[Migration]:
+    """Apply what is missing and return it; a newer schema is refused, and so is a store of another shape than `cluster` says."""
     at = applied(connection)
     if at > migrations()[-1].number:
         check(connection)
+    _check_shape(connection, cluster=cluster)
     missing = [each for each in migrations() if each.number > at]
     for migration in missing:
-        for statement in migration.statements:
-            connection.execute(Query(sql=statement))
-        connection.execute(
-            Query(
-                sql="CREATE TABLE IF NOT EXISTS schema_migrations (number UInt32, name String, sha256 String,"
-                " applied_at DateTime64(6, 'UTC')) ENGINE = MergeTree ORDER BY number"
-            )
-        )
+        for statement in (*migration.statements, _BOOKKEEPING):
+            for rendered in _rendered(connection, statement, cluster=cluster):
+                connection.execute(Query(sql=rendered))
         connection.execute(
             Query(
                 sql="INSERT INTO schema_migrations SELECT {number:UInt32}, {name:String}, {sha256:String}, now64(6, 'UTC')",
@@ -94,3 +104,30 @@ def migrate(connection: Connection) -> list[Migration]:
             )
         )
     return missing
+
+
+def _rendered(connection: Connection, statement: str, *, cluster: str | None) -> list[str]:
+    if cluster is None:
+        return [statement]
+    from fairclock.store.cluster import on_cluster  # noqa: PLC0415 - it reads the migrations
+
+    return on_cluster(statement, cluster=cluster, database=connection.database)
+
+
+def _check_shape(connection: Connection, *, cluster: str | None) -> None:
+    found = connection.rows(
+        Query(
+            sql="SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'"
+        )
+    )
+    if not found or (found[0][0] == "Distributed") == (cluster is not None):
+        return
+    where = str(connection.address)
+    if cluster is None:
+        raise StoreError(
+            where, "its tables lie on a cluster, and none is named", remedy="name it with --cluster, or store.cluster"
+        )  # fmt: skip
+    raise StoreError(
+        where, "its tables lie on one server, and not on a cluster", found=cluster,
+        remedy="make another database on the cluster, and copy into it with fairclock migrate --copy-from",
+    )  # fmt: skip

@@ -1,0 +1,196 @@
+"""Own what is published of contracts: budgets, burn, verdicts and coverage as the overview has them, from slices and notes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from exporters.prometheus import Figure
+from exporters.prometheus.bounds import label_text
+from fairclock.cli.pipeline.metrics.layout import thresholds_of
+from fairclock.console.access.callers import LOCAL, Caller
+from fairclock.console.readings.burning import key_of, shares_of
+from fairclock.console.readings.kept_reports import KeptReports
+from fairclock.console.readings.month_sums import added, tallies_of
+from fairclock.console.readings.overview import overview
+from fairclock.console.readings.view import Memory, View
+from fairclock.store.evaluations import newest_evaluations
+from fairclock.store.slice_buckets import segment_sums
+from fairclock.store.tokens import Scope
+from sla.budgets import burn_rate
+from sla.contracts.objectives import LatencyObjective
+from sla.contracts.versions import versions_of
+from sla.revisions.figures import read_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from billing.cost_book.settings import CostBookSettings
+    from exporters.prometheus import Published
+    from fairclock.console.readings.models.overview import ContractCard, StandingFigures
+    from fairclock.store import Store
+    from fairclock.store.slice_buckets import Sums
+    from fairclock.store.slices import SliceKey
+    from sla.contracts import Contract
+    from sla.tallies import Tally
+
+VERDICTS = ("met", "violated", "insufficient_data", "not_measured")
+SEVERITIES = ("critical", "warning", "info")
+WINDOWS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "6h": timedelta(hours=6)}
+INFO = "fairclock_contract_info"
+THRESHOLD = "fairclock_objective_threshold_seconds"
+VERDICT = "fairclock_objective_verdict"
+REMAINING, SPENT = "fairclock_error_budget_remaining_ratio", "fairclock_error_budget_spent_ratio"
+BURN = "fairclock_error_budget_burn_rate"
+COVERAGE = "fairclock_coverage_ratio"
+INCIDENTS, ALERTS = "fairclock_incidents_open", "fairclock_alerts_firing"
+ABOUT = {
+    INFO: "1 for each tenant of a contract, with the version that is in force.",
+    THRESHOLD: "What a latency objective promises at most.",
+    VERDICT: "1 for the verdict that holds in the month so far, 0 for the others.",
+    REMAINING: "What is left of a budget of requests in the month so far; below 0 where it is overspent.",
+    SPENT: "What is spent of it.",
+    BURN: "How fast a budget of requests is spent: 1 is as fast as the contract allows.",
+    COVERAGE: "How much of the month so far was read through; joined: of the answered requests, those with an engine's row.",
+    INCIDENTS: "Incidents that go on.",
+    ALERTS: "Alerts that fire, or did when their data was lost; of no contract those about machines and sources.",
+}
+_MINUTE = timedelta(minutes=1)
+_CALLER = Caller(name=LOCAL, scope=Scope.ADMIN)
+
+
+@dataclass(slots=True)
+class Agreements:
+    """What contracts come to; remembers the sums of days from one reading to the next."""
+
+    _settings: CostBookSettings
+    _memory: Memory = field(default_factory=lambda: Memory(reports=KeptReports(software_version="")))
+
+    def figures(
+        self, store: Store, as_of: datetime, contracts: Sequence[list[Contract]]
+    ) -> Iterator[Published]:
+        """Yield what is known of each contract; what is not known is absent."""
+        if not contracts:
+            return
+        view = View(
+            store=store, caller=_CALLER, as_of=as_of, now=as_of, contracts=contracts, prices=None,
+            cost_book=self._settings, memory=self._memory,
+        )  # fmt: skip
+        seen = overview(view)
+        burns = _recent(store, as_of, [_in_force(versions, as_of) for versions in contracts])
+        firing = Counter((each.contract, each.severity) for each in seen.alerts)
+        cards = {each.contract: each for each in seen.contracts}
+        months = {
+            (each.contract, each.month): each.figures
+            for each in newest_evaluations(store, list(cards), as_of)
+        }
+        for versions in contracts:
+            card = cards[versions[0].id]
+            contract = _in_force(versions, as_of)
+            yield from _of_contract(contract)
+            yield from _of_card(card, months.get((card.contract, card.month or "")))
+            yield from self._burning(view, contract, burns.get(key_of(contract)))
+            for severity in SEVERITIES:
+                yield _gauge(
+                    ALERTS, firing[card.contract, severity], contract=card.contract, severity=severity
+                )
+        # what concerns machines and sources is no single contract's
+        for severity in SEVERITIES:
+            yield _gauge(ALERTS, firing[None, severity], contract="", severity=severity)
+
+    def _burning(
+        self, view: View, contract: Contract, sums: Sequence[tuple[Tally, ...]] | None
+    ) -> Iterator[Published]:
+        unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
+        for place, (objective, share) in enumerate(
+            zip(contract.objectives, shares_of(view, contract), strict=True)
+        ):
+            if share is None or sums is None:
+                continue
+            for window, tallies in zip(WINDOWS, sums, strict=True):
+                if place >= len(tallies):
+                    continue
+                tally = tallies[place]
+                rate = burn_rate(
+                    tally.spent(unknown_is_bad=unknown_is_bad),
+                    tally.counted(unknown_is_bad=unknown_is_bad),
+                    share,
+                )
+                if rate is not None:
+                    yield _gauge(
+                        BURN, float(rate), contract=contract.id, objective=objective.name, window=window
+                    )
+
+
+def _recent(
+    store: Store, as_of: datetime, contracts: Sequence[Contract]
+) -> dict[SliceKey, tuple[tuple[Tally, ...], ...]]:
+    """Return what each objective counted in each of `WINDOWS` up to the minute of `as_of`, by version."""
+    end = as_of.replace(second=0, microsecond=0) + _MINUTE
+    starts = sorted(end - each for each in WINDOWS.values())
+    segments: dict[SliceKey, dict[int, Sums]] = {}
+    keys = [key_of(each) for each in contracts]
+    for (key, number), sums in segment_sums(store, keys, starts, end, as_of=as_of).items():
+        segments.setdefault(key, {})[number] = sums
+    return {
+        key: tuple(
+            tallies_of(added(inside)) if inside else ()
+            for window in WINDOWS.values()
+            for inside in ([sums for number, sums in found.items() if starts[number] >= end - window],)
+        )
+        for key, found in segments.items()
+    }
+
+
+def _of_contract(contract: Contract) -> Iterator[Published]:
+    for tenant in contract.customer.tenants:
+        yield _gauge(
+            INFO, 1, contract=contract.id, tenant=label_text(tenant), version=contract.version_sha256[:12]
+        )
+    named = [each.name for each in contract.objectives if isinstance(each, LatencyObjective)]
+    for name, (clock, threshold_us) in zip(named, thresholds_of(contract), strict=True):
+        yield _gauge(
+            THRESHOLD, threshold_us / 1_000_000, contract=contract.id, objective=name, clock=clock.value
+        )
+
+
+def _of_card(card: ContractCard, kept: str | None) -> Iterator[Published]:
+    for standing in card.standings:
+        yield from _of_standing(card.contract, standing)
+    if card.month is not None:
+        yield _gauge(INCIDENTS, card.ongoing_incidents, contract=card.contract)
+    joined = None if kept is None else read_figures(kept)["coverage"].get("joined")
+    coverage = card.coverage
+    for kind, value in (
+        ("gateway", None if coverage is None else coverage.gateway_ratio),
+        ("engine", None if coverage is None else coverage.engine_ratio),
+        ("joined", joined),
+    ):
+        if value is not None:
+            yield _gauge(COVERAGE, value, contract=card.contract, kind=kind)
+
+
+def _of_standing(contract: str, standing: StandingFigures) -> Iterator[Published]:
+    if standing.verdict is not None:
+        for verdict in VERDICTS:
+            yield _gauge(
+                VERDICT, standing.verdict == verdict,
+                contract=contract, objective=standing.objective, verdict=verdict,
+            )  # fmt: skip
+    if standing.remaining_ratio is not None:
+        yield _gauge(REMAINING, standing.remaining_ratio, contract=contract, objective=standing.objective)
+        yield _gauge(SPENT, 1 - standing.remaining_ratio, contract=contract, objective=standing.objective)
+
+
+def _gauge(name: str, value: float, **labels: str) -> Figure:
+    return Figure(name=name, about=ABOUT[name], value=value, labels=labels)
+
+
+def _in_force(versions: list[Contract], as_of: datetime) -> Contract:
+    """Return the version in force at `as_of`, else the last that was, else the first that will be."""
+    ordered = versions_of(versions)
+    begun = [each.contract for each in ordered if each.in_force.start <= as_of]
+    return begun[-1] if begun else ordered[0].contract
