@@ -36,7 +36,10 @@ def on_cluster(statement: str, *, cluster: str, database: str) -> list[str]:
     on = f" ON CLUSTER {quoted_name(cluster)}"
     table = parse_table(statement)
     if table is not None:
-        return [_replicated(table, on), _distributed(table, on, cluster=cluster, database=database)]
+        made = [_replicated(table, on), _distributed(table, on, cluster=cluster, database=database)]
+        # no cluster has rows in it yet: each was made with this migration there
+        gone = [f"DROP TABLE IF EXISTS {name}{on} SYNC" for name in (table.name, f"{table.name}{LOCAL}")]
+        return [*gone, *made] if table.again else made
     if altered := _ALTER.fullmatch(statement):
         name, change = altered.groups()
         first = f"ALTER TABLE {name}{LOCAL}{on}{change}"

@@ -12,12 +12,13 @@ BOOKKEEPING = frozenset({"schema_migrations", "copies"})
 """Tables that say something of one store, and of no other."""
 
 _CREATE = re.compile(
-    r"CREATE TABLE IF NOT EXISTS (?P<name>\w+)\s*\((?P<columns>.*)\)\s*\n"
+    r"CREATE (?:TABLE IF NOT EXISTS|(?P<again>OR REPLACE) TABLE) (?P<name>\w+)\s*\((?P<columns>.*)\)\s*\n"
     r"ENGINE = (?P<engine>\w+)(?:\((?P<arguments>[^)]*)\))?"
     r"(?:\s*\nPARTITION BY (?P<partition>[^\n]+))?"
     r"\s*\nORDER BY (?P<order>[^\n]+)"
     r"(?:\s*\nTTL (?P<ttl>[^\n]+))?"
-    r"(?:\s*\nSETTINGS (?P<settings>[^\n]+))?\s*",
+    r"(?:\s*\nSETTINGS (?P<settings>[^\n]+))?"
+    r"(?:\s*\nAS SELECT \* FROM (?P=name))?\s*",
     re.DOTALL,
 )
 _VIEW = re.compile(r"CREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?(\w+)")
@@ -25,7 +26,10 @@ _VIEW = re.compile(r"CREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?(\w+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One table as it was made; what is absent is empty. `columns` are those of its making, as text."""
+    """One table as it was made; what is absent is empty. `columns` are those of its making, as text.
+
+    again: not empty where the statement makes a table that is there already anew, with its rows.
+    """
 
     name: str
     columns: str
@@ -35,6 +39,7 @@ class Table:
     order: str
     ttl: str
     settings: str
+    again: str = ""
 
     @property
     def is_replacing(self) -> bool:
@@ -44,7 +49,7 @@ class Table:
 
 def parse_table(statement: str) -> Table | None:
     """Return the table that `statement` makes; None where it makes none. Raises ValueError for one it cannot read."""
-    if not statement.startswith("CREATE TABLE"):
+    if not statement.startswith(("CREATE TABLE", "CREATE OR REPLACE TABLE")):
         return None
     match = _CREATE.fullmatch(statement)
     if match is None:
@@ -54,9 +59,9 @@ def parse_table(statement: str) -> Table | None:
 
 @cache
 def tables() -> tuple[Table, ...]:
-    """Return the tables of the store in the order in which they were made."""
+    """Return the tables of the store in the order in which they were first made, as they were made last."""
     made = (parse_table(statement) for migration in migrations() for statement in migration.statements)
-    return tuple(table for table in made if table is not None)
+    return tuple({table.name: table for table in made if table is not None}.values())
 
 
 @cache
