@@ -129,9 +129,11 @@ def _ingest(store: Store, found: int, *, seed: int) -> None:
 @contextmanager
 def _answering(snapshots: Snapshots, publisher: Publisher) -> Iterator[str]:
     def scrape(format_: Format, compressed: bool) -> bytes:  # noqa: FBT001 - as the route has it
-        snapshot = snapshots.text(format_)
+        snapshot = snapshots.text(format_, compressed=compressed)
         rest = exposition(publisher.figures(), format_=format_)
-        return gzip_of(snapshot.compressed, rest) if compressed else snapshot.body + rest
+        if compressed and snapshot.compressed is not None:
+            return gzip_of(snapshot.compressed, rest)
+        return snapshot.body + rest
 
     routes = health_routes(ended=list, ready=dict, scrape=scrape)
     with answering(HttpSection(address="127.0.0.1:0"), routes) as url:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Published = Figure | HistogramFigure
 END = b"# EOF\n"
 _SHORTEST_WITH_EXPONENT = 1_000_000
-_LE = "le"
+_LE = 'le="'
 
 
 class Renderer:
@@ -66,27 +66,28 @@ def _head(figure: Published, format_: Format) -> str:
 
 
 def _lines(figure: Published, format_: Format) -> str:
+    labels = _labels(figure.labels)
+    inside = f"{{{','.join(labels)}}}" if labels else ""
     if isinstance(figure, Figure):
         suffix = "_total" if figure.kind == "counter" else ""
-        labels = _labels(figure.labels)
-        return f"{figure.name}{suffix}{f'{{{labels}}}' if labels else ''} {_number(figure.value)}\n"
+        return f"{figure.name}{suffix}{inside} {_number(figure.value)}\n"
     # labels are in alphabetical order, and so `le` is somewhere among them
-    before = _labels({name: value for name, value in figure.labels.items() if name < _LE})
-    after = _labels({name: value for name, value in figure.labels.items() if name > _LE})
-    begin = f'{figure.name}_bucket{{{before + "," if before else ""}{_LE}="'
-    end = f'"{"," + after if after else ""}}} '
-    buckets = [
-        f"{begin}{edge}{end}{_count(count)}\n"
-        for edge, count in zip(_edges(figure.edges), figure.counts, strict=True)
-    ]
+    before = "".join([f"{each}," for each in labels if each < _LE])
+    after = "".join([f",{each}" for each in labels if each > _LE])
+    begin, end = f'{figure.name}_bucket{{{before}le="', f'"{after}}} '
+    count = figure.counts[-1]
+    if count < _SHORTEST_WITH_EXPONENT:
+        pairs = zip(_edges(figure.edges), figure.counts, strict=True)
+        buckets = [f"{begin}{edge}{end}{number}.0\n" for edge, number in pairs]
+    else:
+        pairs = zip(_edges(figure.edges), figure.counts, strict=True)
+        buckets = [f"{begin}{edge}{end}{_number(number)}\n" for edge, number in pairs]
     place = place_of_exemplar(figure)
     if format_ is Format.OPENMETRICS and place is not None and figure.exemplar is not None:
         found = figure.exemplar
         seen = f'{{trace_id="{found.trace_id}"}} {_number(found.value)} {found.at_seconds}'
         buckets[place] = f"{buckets[place][:-1]} # {seen}\n"
-    labels = _labels(figure.labels)
-    inside = f"{{{labels}}}" if labels else ""
-    buckets.append(f"{figure.name}_count{inside} {_count(figure.counts[-1])}\n")
+    buckets.append(f"{figure.name}_count{inside} {_number(count)}\n")
     buckets.append(f"{figure.name}_sum{inside} {_number(figure.total)}\n")
     return "".join(buckets)
 
@@ -109,14 +110,9 @@ def _edges(edges: tuple[float, ...]) -> tuple[str, ...]:
     return known
 
 
-def _count(count: int) -> str:
-    return f"{count}.0" if count < _SHORTEST_WITH_EXPONENT else _number(count)
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    return ",".join(
-        [
-            '{}="{}"'.format(name, value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\""))
-            for name, value in sorted(labels.items())
-        ]
-    )
+def _labels(labels: Mapping[str, str]) -> list[str]:
+    """Return labels as they are written, in alphabetical order."""
+    return [
+        '{}="{}"'.format(name, value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\""))
+        for name, value in sorted(labels.items())
+    ]

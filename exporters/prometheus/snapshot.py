@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,10 @@ _FORGOTTEN_AFTER = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """The text of one snapshot: plain, and compressed as the beginning of an answer."""
+    """The text of one snapshot, and where somebody takes it so: compressed as the beginning of an answer."""
 
     body: bytes
-    compressed: Deflated
+    compressed: Deflated | None = None
 
 
 @dataclass(slots=True)
@@ -46,6 +46,7 @@ class Snapshots:
     _renderers: dict[Format, Renderer] = field(
         default_factory=lambda: {Format.OPENMETRICS: Renderer(Format.OPENMETRICS)}
     )
+    _compressed: set[Format] = field(default_factory=lambda: {Format.OPENMETRICS})
     _scraped: datetime | None = None
 
     @property
@@ -65,31 +66,44 @@ class Snapshots:
                 self._unasked[format_] += 1
                 if self._unasked[format_] > _FORGOTTEN_AFTER:
                     del self._unasked[format_], self._renderers[format_]
+                    self._compressed.discard(format_)
             renderers = dict(self._renderers)
-            known = dict(self._texts)
+            known, compressed = dict(self._texts), set(self._compressed)
         texts = {
-            format_: _rendered(renderer, figures, known=known.get(format_))
+            format_: _rendered(
+                renderer, figures, known=known.get(format_), is_compressed=format_ in compressed
+            )
             for format_, renderer in renderers.items()
         }
         with self._guard:
             self._figures, self._at, self._texts = figures, at, texts
 
-    def text(self, format_: Format) -> Rendered:
-        """Return the newest figures as text."""
+    def text(self, format_: Format, *, compressed: bool = False) -> Rendered:
+        """Return the newest figures as text, and compressed too where that is asked for."""
         with self._guard:
             self._unasked[format_] = 0
             found = self._texts.get(format_)
             if found is None:
                 renderer = self._renderers[format_] = Renderer(format_)
                 found = self._texts[format_] = _rendered(renderer, self._figures)
+            if compressed:
+                self._compressed.add(format_)
+                if found.compressed is None:
+                    found = self._texts[format_] = replace(found, compressed=deflated(found.body))
             if self._at is not None and self._at != self._scraped:
                 self.told(self._at)
             self._scraped = self._at
             return found
 
 
-def _rendered(renderer: Renderer, figures: Sequence[Published], *, known: Rendered | None = None) -> Rendered:
+def _rendered(
+    renderer: Renderer,
+    figures: Sequence[Published],
+    *,
+    known: Rendered | None = None,
+    is_compressed: bool = False,
+) -> Rendered:
     body = renderer.render(figures)
-    if known is not None and known.body == body:
+    if known is not None and known.body == body and (known.compressed is not None or not is_compressed):
         return known
-    return Rendered(body=body, compressed=deflated(body))
+    return Rendered(body=body, compressed=deflated(body) if is_compressed else None)

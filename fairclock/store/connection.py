@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import importlib.util
 import logging
 import re
 import shutil
@@ -14,9 +13,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import clickhouse_connect
-from clickhouse_connect.driver.exceptions import Error, OperationalError
+from clickhouse_connect.driver.exceptions import Error
 
-from fairclock.errors import StoreError, StoreReadOnly, StoreUnreachable
+from fairclock.errors import StoreUnreachable
+from fairclock.store.client_errors import explained
 from fairclock.store.dsn import EmbeddedAddress, ServerAddress
 from fairclock.store.front import SCRATCH, Front
 from fairclock.store.holding import FrontNote, Hold, hold_or_find
@@ -49,9 +49,6 @@ _SERVER_SETTINGS: Mapping[str, object] = {
 }
 BACKUPS = "backups"
 _NO_OPTION = re.compile(r"[&%+#=]")
-_READ_ONLY_CODES = frozenset({164, 497})
-_HTTP_STATUS = re.compile(r"HTTP status (\d{3})")
-_PASSING_STATUSES = frozenset({"429", "500", "502", "503", "504"})
 _CONNECT_SECONDS = 10
 _PATIENCE_SECONDS = 20.0
 _POLL_SECONDS = 0.05
@@ -62,32 +59,6 @@ _AS_IT_IS: Mapping[str, object] = {"insert_deduplicate": 0, "optimize_on_insert"
 
 # Its own words go into our errors; a second copy on stderr would only confuse.
 logging.getLogger("clickhouse_connect").addHandler(logging.NullHandler())
-
-
-def _reason(error: BaseException) -> str:
-    """Return the shortest true reason of a network error: what the operating system said."""
-    text = str(error)
-    at = text.find("[Errno ")
-    if at >= 0:
-        return text[at:].split("]", 1)[1].split(")", 1)[0].strip(" '\"")
-    return (text.splitlines() or [type(error).__name__])[0][:200]
-
-
-def _no_clickhouse(where: str, status: str) -> StoreError:
-    """Say what an answer that is none of ClickHouse's means: a proxy whose server is away, or a wrong address."""
-    passes = status in _PASSING_STATUSES
-    return (StoreUnreachable if passes else StoreError)(
-        where,
-        "a proxy answers, and no ClickHouse behind it" if passes else "what answers there is no ClickHouse",
-        found=f"HTTP status {status}",
-        remedy="start the server, or correct --dsn" if passes else "correct --dsn",
-    )
-
-
-def _missing(error: ImportError) -> ImportError:
-    """Return `error`, as one that names the package where the client library says that in words only."""
-    is_absent = importlib.util.find_spec("chdb") is None
-    return ModuleNotFoundError(str(error), name="chdb") if is_absent else error
 
 
 class Connection:
@@ -204,7 +175,7 @@ class Connection:
             try:
                 client = self._open()
             except (OSError, Error, RuntimeError, ImportError) as error:
-                raise self._explain(error) from error
+                raise explained(error, self.address) from error
             self._local.client, self._local.generation = client, self._generation
             with self._guard:
                 self._clients.append(client)
@@ -215,7 +186,7 @@ class Connection:
         try:
             return work(self.client())
         except (OSError, Error) as error:
-            raise self._explain(error) from error
+            raise explained(error, self.address) from error
 
     def again(self) -> None:
         """Find the folder's holder anew, after the one we spoke to went away."""
@@ -277,7 +248,7 @@ class Connection:
             while block := blocks.read(_STREAMED_BYTES):
                 yield block
         except (OSError, Error) as error:
-            raise self._explain(error) from error
+            raise explained(error, self.address) from error
         finally:
             blocks.close()
 
@@ -320,24 +291,3 @@ class Connection:
                     client.close()
             self._clients.clear()
             self._generation += 1
-
-    def _explain(self, error: BaseException) -> StoreError | ImportError:
-        if isinstance(error, ImportError):
-            return _missing(error)
-        where, text = str(self.address), str(error).strip()
-        code = getattr(error, "code", None)
-        if isinstance(error, OperationalError | OSError) and code is None:
-            return StoreUnreachable(
-                where, "nobody answers", found=_reason(error), remedy="start it, or correct --dsn"
-            )
-        if code is None and (status := _HTTP_STATUS.search(text)):
-            return _no_clickhouse(where, status[1])
-        if "EmbeddedServer already initialized" in text:
-            return StoreError(
-                where, "this process works on another folder already", remedy="close that store first"
-            )
-        if code in _READ_ONLY_CODES:
-            return StoreReadOnly(
-                where, "it takes no writes", found=text[:300], remedy="use an account that may write"
-            )
-        return StoreError(where, text[:2000] or type(error).__name__)

@@ -153,10 +153,11 @@ class Pipeline:
         from exporters.prometheus import exposition  # noqa: PLC0415 - only where they are asked for
         from exporters.prometheus.compression import deflated, gzip_of  # noqa: PLC0415
 
-        snapshot = None if self.snapshots is None else self.snapshots.text(format_)
+        snapshot = None if self.snapshots is None else self.snapshots.text(format_, compressed=compressed)
         rest = exposition(self.figures(), format_=format_)
         if compressed:
-            return gzip_of(deflated(b"") if snapshot is None else snapshot.compressed, rest)
+            begun = None if snapshot is None else snapshot.compressed
+            return gzip_of(deflated(b"") if begun is None else begun, rest)
         return rest if snapshot is None else snapshot.body + rest
 
     def read_store(self) -> None:
