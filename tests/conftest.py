@@ -24,6 +24,7 @@ settings.load_profile(os.environ.get("FAIRCLOCK_HYPOTHESIS", "test"))
 # A file is one worker's. Those that take longest come first, so that none is left to a single worker at the end.
 LONGEST_FIRST = (
     "live/test_burst.py",
+    "deployment/test_end_to_end.py",
     "live/test_billing.py",
     "live/test_plugin_contract.py",
     "live/test_live.py",
@@ -54,8 +55,8 @@ LONGEST_FIRST = (
 )
 
 
-ONE_PROCESS = "result"
-"""The fixture that starts a vLLM for several files: those that look at it are one process's, as if they were one file."""
+SHARED_ENGINES = ("result", "composition")
+"""Fixtures that start a vLLM for several files: those that use the same one are one process's, as if they were one file."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -64,10 +65,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = Path(__file__).parent
     places = {folder / name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
-    sharing = {item.path for item in items if ONE_PROCESS in getattr(item, "fixturenames", ())}
+    sharing = {
+        item.path: name
+        for item in items
+        for name in SHARED_ENGINES
+        if name in getattr(item, "fixturenames", ())
+    }
     for item in items:
-        group = ONE_PROCESS if item.path in sharing else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+        item.add_marker(pytest.mark.xdist_group(sharing.get(item.path, str(item.path))))
 
 
 @pytest.fixture(scope="session")
