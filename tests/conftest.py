@@ -21,7 +21,8 @@ settings.register_profile(
 settings.register_profile("soak", settings.get_profile("test"), max_examples=2_000)
 settings.load_profile(os.environ.get("FAIRCLOCK_HYPOTHESIS", "test"))
 
-# A file is one worker's. Those that take longest come first, so that none is left to a single worker at the end.
+# A file is one worker's. Those that take longest come first, so that none is left to a single worker at the end; those
+# that wait for real programs most of all, since others work meanwhile.
 LONGEST_FIRST = (
     "live/test_burst.py",
     "deployment/test_end_to_end.py",
