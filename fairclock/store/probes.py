@@ -57,13 +57,16 @@ def _row(probe: Probe) -> tuple[object, ...]:
     said = {name: getattr(probe, name) for name in _COLUMNS}
     said["outcome"] = probe.outcome.value
     said["stream"] = int(probe.stream)
+    said["invalid_output"] = None if probe.invalid_output is None else int(probe.invalid_output)
     said["error"] = probe.error[:_ERROR_CHARACTERS]
     return tuple(value.astimezone(UTC) if isinstance(value, datetime) else value for value in said.values())
 
 
 def _probe(row: Sequence[Any]) -> Probe:
     said = dict(zip(_COLUMNS, row, strict=True))
-    sent_at = said["sent_at"]
-    if sent_at is not None and sent_at.tzinfo is None:
-        said["sent_at"] = sent_at.replace(tzinfo=UTC)
+    for name in ("sent_at", "engine_arrived_at"):
+        if said[name] is not None and said[name].tzinfo is None:
+            said[name] = said[name].replace(tzinfo=UTC)
+    if said["invalid_output"] is not None:
+        said["invalid_output"] = bool(said["invalid_output"])
     return Probe(**{**said, "outcome": ProbeOutcome(said["outcome"]), "stream": bool(said["stream"])})
