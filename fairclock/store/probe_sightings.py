@@ -91,8 +91,10 @@ def keep_reconciled(store: Store, found: Sequence[Reconciled]) -> None:
         insert_stamped(store, "probe_requests", columns, [_kept(each) for each in found])
 
 
-def reconciled_as_of(store: Rows, window: Interval, as_of: datetime) -> list[Reconciled]:
-    """Return what was known at `as_of` of the probes that were to be sent in `window`, in time order."""
+def reconciled_as_of(
+    store: Rows, window: Interval, as_of: datetime, *, most: int | None = None
+) -> list[Reconciled]:
+    """Return what was known at `as_of` of the probes that were to be sent in `window`, in time order; the last `most`."""
     columns = ", ".join((*COLUMNS, "reconciled_at", *_SEEN_COLUMNS))
     found = store.rows(
         Query(
@@ -101,7 +103,28 @@ def reconciled_as_of(store: Rows, window: Interval, as_of: datetime) -> list[Rec
             " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
             " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
             " AND reconciled_at IS NOT NULL"
-            " ORDER BY stored_at DESC, reconciled_at DESC LIMIT 1 BY id) ORDER BY intended_at, id",
+            " ORDER BY stored_at DESC, reconciled_at DESC LIMIT 1 BY id)"
+            f" ORDER BY intended_at DESC, id DESC{'' if most is None else ' LIMIT {probes_most:UInt32}'}",
+            parameters={
+                **({} if most is None else {"probes_most": most}),
+                "probes_from": to_us(window.start),
+                "probes_to": to_us(window.end),
+                "probes_known": to_us(as_of),
+            },
+        )
+    )
+    return [_reconciled(row) for row in reversed(found)]
+
+
+def last_seen(store: Rows, window: Interval, as_of: datetime) -> dict[Source, datetime]:
+    """Return when the last probe of `window` was to be sent that a source saw, of each source that saw one."""
+    found = store.rows(
+        Query(
+            sql="SELECT arrayJoin(seen_by) AS source, max(intended_at) FROM probe_requests"
+            " WHERE intended_at >= fromUnixTimestamp64Micro({probes_from:Int64}, 'UTC')"
+            " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
+            " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
+            " AND reconciled_at IS NOT NULL GROUP BY source",
             parameters={
                 "probes_from": to_us(window.start),
                 "probes_to": to_us(window.end),
@@ -109,7 +132,7 @@ def reconciled_as_of(store: Rows, window: Interval, as_of: datetime) -> list[Rec
             },
         )
     )
-    return [_reconciled(row) for row in found]
+    return {Source(source): at for source, at in found}
 
 
 def _sightings_sql() -> str:
