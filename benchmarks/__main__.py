@@ -1,4 +1,4 @@
-"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
+"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [prober] [scraping] [sealing] [tailing] [receiving]
 [sidecar] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]``.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
@@ -24,6 +24,7 @@ from benchmarks import (
     importing,
     planning,
     plugin,
+    prober,
     receiving,
     reporting,
     scraping,
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "attributing": attributing.figures,
     "importing": importing.figures,
     "plugin": plugin.figures,
+    "prober": prober.figures,
     "scraping": scraping.figures,
     "sealing": sealing.figures,
     "tailing": tailing.figures,

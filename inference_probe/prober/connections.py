@@ -91,7 +91,7 @@ class Connections:
         target = self._endpoint
         plain = socket.socket(target.family, socket.SOCK_STREAM)
         try:
-            plain.setblocking(False)
+            plain.setblocking(False)  # noqa: FBT003 - the standard library's
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await loop.sock_connect(plain, (target.address, target.port))
             connected = loop.time()

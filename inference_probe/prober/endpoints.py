@@ -70,7 +70,7 @@ def endpoint(url: str, *, api_key: str = "", ca: Path | None = None) -> Endpoint
         port = None
     if parts.scheme not in _PORTS or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise UsageError(
-            url.split("@")[-1],
+            url.rpartition("@")[2],
             "not an endpoint's address",
             remedy="write http(s)://host[:port][/path]; a key comes by --key-env",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from inference_probe.prober.ranks import NEVER, Ranked, ranked
 
@@ -67,7 +67,7 @@ class LagMeter:
         self.lags: list[float] = []
         self._task: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> LagMeter:
+    async def __aenter__(self) -> Self:
         """Start."""
         self._task = asyncio.get_running_loop().create_task(self._measure())
         return self

@@ -6,9 +6,10 @@ import random
 from dataclasses import dataclass
 
 _WORDS = (
-    "clock queue token engine promise minute second prompt answer first last measure count late early wait serve "
-    "line node batch cache model layer state start stop sum rank share budget window rate"
-).split()
+    "clock", "queue", "token", "engine", "promise", "minute", "second", "prompt", "answer", "first", "last", "measure", "count",
+    "late", "early", "wait", "serve", "line", "node", "batch", "cache", "model", "layer", "state", "start", "stop", "sum",
+    "rank", "share", "budget", "window", "rate",
+)  # fmt: skip
 TYPICAL_TOKENS_A_WORD = 1.3
 
 
