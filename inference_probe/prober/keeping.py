@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from inference_probe.prober.result_files import Result
 
 _US = 1_000_000
-_ENGINE_MARKS = {
-    "engine_queue_us": ("queued", "scheduled"),
-    "engine_prefill_us": ("scheduled", "first_token"),
-    "engine_decode_us": ("first_token", "last_token"),
-    "engine_first_token_us": ("arrived", "first_token"),
-    "engine_end_to_end_us": ("arrived", "responded"),
-}
-"""What the service says of itself becomes durations, each between two marks of its one clock."""
 
 
 def probe_rows(result: Result, *, tenant: str, prober: str, name: str = "") -> Iterator[Probe]:
@@ -79,12 +71,16 @@ def _row(
         repetition_ratio=seen.repetition_ratio,
         numbers_copied_ratio=seen.numbers_copied_ratio,
         invalid_output=seen.invalid_output,
-        **{name: _between(truth, *marks) for name, marks in _ENGINE_MARKS.items()},
+        engine_queue_us=_between(truth, "queued", "scheduled"),
+        engine_prefill_us=_between(truth, "scheduled", "first_token"),
+        engine_decode_us=_between(truth, "first_token", "last_token"),
+        engine_first_token_us=_between(truth, "arrived", "first_token"),
+        engine_end_to_end_us=_between(truth, "arrived", "responded"),
     )
 
 
 def _between(truth: Mapping[str, Any], begin: str, end: str) -> int | None:
-    """Return a duration in microseconds; None where a mark is missing or none (zero), or they are the wrong way round."""
+    """Return what lies between two marks of the service's one clock, in microseconds; None where a mark is missing or none (zero), or they are the wrong way round."""
     first, last = truth.get(begin), truth.get(end)
     if not isinstance(first, int | float) or not isinstance(last, int | float) or not first or last < first:
         return None

@@ -12,8 +12,8 @@ from fairclock.errors import NotEvaluable
 from inference_probe.prober.asking import Asker
 from inference_probe.prober.calibrating import calibrated
 from inference_probe.prober.connections import Connections
-from inference_probe.prober.lateness import SelfMeasure, measured
 from inference_probe.prober.latencies import figures
+from inference_probe.prober.lateness import SelfMeasure, measured
 from inference_probe.prober.result_files import Result
 from inference_probe.prober.running import run_open
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from inference_probe.prober.schedules import Arrival
 
 Api = Literal["chat", "completions"]
+_TYPICAL = Lengths()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class Asking:
     cancel_seconds: float = 0.0
     seed: int = 0
     inference_mode: str = ""
-    lengths: Lengths = Lengths()
+    lengths: Lengths = _TYPICAL
 
     def question(
         self,

@@ -6,7 +6,7 @@ import asyncio
 import gc
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairclock.model.probes import ProbeOutcome
 from inference_probe.prober.lateness import STOPPED, LagMeter
@@ -106,14 +106,14 @@ async def _send(
 async def _ended(
     tasks: Sequence[asyncio.Task[Observation]], stopping: asyncio.Task[bool] | None
 ) -> Sequence[Observation]:
-    everything = asyncio.gather(*tasks)
     if stopping is not None:
-        await asyncio.wait([everything, stopping], return_when=asyncio.FIRST_COMPLETED)
+        everything = asyncio.ensure_future(asyncio.gather(*tasks))
+        waited: list[asyncio.Future[Any]] = [everything, stopping]
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
-        if not everything.done():
-            for task in tasks:
-                task.cancel()  # each of them says what it saw so far
-    return await everything
+        for task in tasks:
+            task.cancel()  # each that is under way says what it saw so far
+    return await asyncio.gather(*tasks)
 
 
 def _unsent(arrival: Arrival, question: Question) -> Observation:
