@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from argparse import ArgumentTypeError, Namespace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from starlette.exceptions import HTTPException
 from vllm.engine.arg_utils import AsyncEngineArgs
 from vllm.entrypoints.launchers.api_server.app_state import init_app_state
 from vllm.entrypoints.launchers.app import build_app
@@ -20,11 +22,14 @@ from vllm.usage.usage_lib import UsageContext
 from vllm.utils.argparse_utils import FlexibleArgumentParser
 from vllm.v1.engine.async_llm import AsyncLLM
 
+from inference_probe.service.failures import failure
 from inference_probe.service.observation import current_exchange
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
+    from starlette.requests import Request
+    from starlette.responses import Response
     from starlette.types import ASGIApp
 
     from inference_probe.service.observation import EngineRequest
@@ -52,13 +57,11 @@ class ObservedLLM(AsyncLLM):  # type: ignore[misc]  # what vLLM is, is known onl
         """Abort as vLLM does, which forgets a request's state: what it reached is noted before."""
         ids = [request_id] if isinstance(request_id, str) else list(request_id)
         exchange = current_exchange.get()
-        for state in (self.output_processor.request_states.get(each) for each in ids):
-            if state is not None and exchange is not None:
-                for each in exchange.engine_requests:
-                    if each.engine_request_id == state.external_req_id:
-                        each.state = state.stats
-                        each.prompt_tokens = state.prompt_len
-        await super().abort(request_id, internal=internal)
+        if exchange is not None:
+            for state in (self.output_processor.request_states.get(each) for each in ids):
+                if state is not None:
+                    exchange.note_abort(state.external_req_id, state.stats, prompt_tokens=state.prompt_len)
+        await super().abort(ids, internal=internal)
 
 
 async def _noting(outputs: AsyncGenerator[Any, None], noted: EngineRequest) -> AsyncGenerator[Any, None]:
@@ -109,9 +112,17 @@ async def application(engine: ObservedLLM, arguments: Namespace) -> AsyncIterato
     tasks = await engine.get_supported_tasks()
     app = build_app(arguments, tasks, engine.model_config)
     await init_app_state(engine, app.state, arguments, tasks)
+    # what has no route is raised by Starlette, whose exception vLLM leaves in a shape of its own
+    app.add_exception_handler(HTTPException, _unrouted)
     await engine.reset_mm_cache()
     async with app.router.lifespan_context(app):
         yield app
+
+
+async def _unrouted(request: Request, error: HTTPException) -> Response:
+    return failure(
+        HTTPStatus(error.status_code), f"{request.url.path}: {error.detail}", headers=error.headers
+    )
 
 
 def has_chat_template(engine: ObservedLLM, arguments: Namespace) -> bool:

@@ -27,5 +27,10 @@ def failure(
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     """Return the answer that says what was wrong; `parameter` names the field or header."""
-    error = {"message": message, "type": _KINDS[status], "param": parameter, "code": int(status)}
+    error = {
+        "message": message,
+        "type": _KINDS.get(status, status.phrase),
+        "param": parameter,
+        "code": int(status),
+    }
     return JSONResponse({"error": error}, status_code=status, headers=headers)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 current_exchange: ContextVar[Exchange | None] = ContextVar("current_exchange", default=None)
 """The HTTP request that is answered in this context; None outside of one."""
@@ -68,16 +71,28 @@ class Exchange:
     arrived: monotonic seconds at which its headers had been read. wall_arrived: the same instant in seconds of the epoch.
     """
 
-    __slots__ = ("arrived", "engine_requests", "request_id", "wall_arrived")
+    __slots__ = ("arrived", "engine_requests", "request_id", "wall_arrived", "when_aborted")
 
     def __init__(self, request_id: str, *, arrived: float, wall_arrived: float) -> None:
         self.request_id = request_id
         self.arrived = arrived
         self.wall_arrived = wall_arrived
         self.engine_requests: list[EngineRequest] = []
+        self.when_aborted: Callable[[], None] = _nothing
 
     def begin(self, engine_request_id: str, *, sequences: int, is_delta: bool) -> EngineRequest:
         """Return where the outputs of a new request to the engine are noted."""
         made = EngineRequest(engine_request_id, sequences=sequences, is_delta=is_delta)
         self.engine_requests.append(made)
         return made
+
+    def note_abort(self, engine_request_id: str, state: Any, *, prompt_tokens: int) -> None:
+        """Take what the engine knows of a request that it is about to forget; its client may have left long ago."""
+        for each in self.engine_requests:
+            if each.engine_request_id == engine_request_id:
+                each.state, each.prompt_tokens = state, prompt_tokens
+        self.when_aborted()
+
+
+def _nothing() -> None:
+    pass

@@ -69,7 +69,7 @@ class TruthTelling:
         )
         token = current_exchange.set(exchange)
         try:
-            await self._app(scope, receive, answer.send)
+            await self._app(scope, answer.watched(receive), answer.send)
         finally:
             current_exchange.reset(token)
             answer.close()
@@ -96,6 +96,19 @@ class _Answer:
         self._start: Message | None = None
         self._body = bytearray()
         self._is_complete = False
+        self._has_left = False
+        exchange.when_aborted = self._note_abort
+
+    def watched(self, receive: Receive) -> Receive:
+        """Return `receive`, noting where the client leaves before its answer is complete: vLLM then ends what it asked for."""
+
+        async def receive_and_look() -> Message:
+            message = await receive()
+            if message["type"] == "http.disconnect" and not self._is_complete:
+                self._has_left = True
+            return message
+
+        return receive_and_look
 
     async def send(self, message: Message) -> None:
         """Take what the application sends, and pass it on with the truth in it."""
@@ -120,7 +133,15 @@ class _Answer:
     def close(self) -> None:
         """Keep what is known of a request whose client left before its answer was complete."""
         if not self._is_complete:
+            self._leave()
+
+    def _note_abort(self) -> None:
+        if self._has_left:
             self._keep(None)
+
+    def _leave(self) -> None:
+        self._has_left = True
+        self._keep(None)
 
     async def _send_body(self, start: Message) -> None:
         body = bytes(self._body).rstrip()
@@ -153,7 +174,7 @@ class _Answer:
         self._is_complete = True
         if self._timings is None:
             return b""
-        said = encoded(truth(self._exchange, responded=responded))
+        said = encoded(truth(self._exchange, responded=None if self._has_left else responded))
         self._timings.keep(self._exchange.request_id, said)
         return said
 

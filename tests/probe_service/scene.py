@@ -51,12 +51,16 @@ def application(*pieces, content_type="application/json", status=200, outputs=()
     return app
 
 
-def ask(app, path="/v1/completions", *, method="POST", **headers):
-    """Return status, headers and the pieces of the body."""
+def ask(app, path="/v1/completions", *, method="POST", left=False, **headers):
+    """Return status, headers and the pieces of the body; `left` is a client that is gone when it is looked for."""
     sent = []
 
     async def receive():
-        return {"type": "http.request", "body": b"{}", "more_body": False}
+        return (
+            {"type": "http.disconnect"}
+            if left
+            else {"type": "http.request", "body": b"{}", "more_body": False}
+        )
 
     async def send(message):
         sent.append(message)
@@ -65,7 +69,9 @@ def ask(app, path="/v1/completions", *, method="POST", **headers):
         "type": "http",
         "method": method,
         "path": path,
-        "headers": [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()],
+        "headers": [
+            (name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()
+        ],
     }
     asyncio.run(app(scope, receive, send))
     start, *bodies = sent

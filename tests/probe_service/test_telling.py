@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inference_probe.service.observation import current_exchange
 from inference_probe.service.telling import TruthTelling
 from inference_probe.service.timings import Timings
 from tests.probe_service.scene import application, ask, output, said, state
@@ -18,8 +19,8 @@ DONE = b"data: [DONE]\n\n"
 FINISHED = (output(), output(tokens=(2, 3), finished=True, reason="stop"))
 
 
-def told(app, *, timings=None, path="/v1/completions", **headers):
-    return ask(TruthTelling(app, Timings() if timings is None else timings), path, **headers)
+def told(app, *, timings=None, path="/v1/completions", **settings):
+    return ask(TruthTelling(app, Timings() if timings is None else timings), path, **settings)
 
 
 def test_a_json_body_gets_the_truth_as_one_more_key_and_its_new_length():
@@ -43,7 +44,8 @@ def test_a_json_body_gets_the_truth_as_one_more_key_and_its_new_length():
         pytest.param([b'data: {"a":1}\n\n' + DONE], id="all of it is one piece"),
         pytest.param([b": keep-alive\n\n", b'data: {"a":1}\n\n', DONE], id="comments keep it alive"),
         pytest.param(
-            [b'data: {"text":"data: [DONE]"}\n\n', DONE], id="the model writes what ends a stream, and means no end"
+            [b'data: {"text":"data: [DONE]"}\n\n', DONE],
+            id="the model writes what ends a stream, and means no end",
         ),
     ],
 )
@@ -82,13 +84,17 @@ def test_an_error_says_when_it_came_and_that_the_engine_never_had_it():
     status, _, pieces = told(application(body, status=404))
     truth = said(pieces)
     assert status == 404
-    assert [truth[name] for name in ("engine_request_id", "queued", "last_token", "completion_tokens")] == [None] * 4
+    assert [truth[name] for name in ("engine_request_id", "queued", "last_token", "completion_tokens")] == [
+        None
+    ] * 4
     assert truth["responded"] >= truth["arrived"]
 
 
 def test_a_client_that_leaves_is_remembered_as_having_left():
     timings = Timings()
-    app = application(b'data: {"a":1}\n\n', content_type="text/event-stream", outputs=(output(),), leaves=True)
+    app = application(
+        b'data: {"a":1}\n\n', content_type="text/event-stream", outputs=(output(),), leaves=True
+    )
     told(app, timings=timings, X_Request_Id="a")
     truth = json.loads(timings.find("a"))
     assert (truth["finish_reason"], truth["responded"], truth["first_token"]) == ("abort", None, 104.5)
@@ -106,7 +112,12 @@ def test_a_mark_that_was_never_reached_is_no_zero_of_a_clock():
     waiting = state(scheduled_ts=0.0, first_token_ts=0.0, last_token_ts=0.0)
     _, _, pieces = told(application(b"{}", outputs=(output(metrics=waiting),)))
     truth = said(pieces)
-    assert [truth[name] for name in ("queued", "scheduled", "first_token", "last_token")] == [101.0, None, None, None]
+    assert [truth[name] for name in ("queued", "scheduled", "first_token", "last_token")] == [
+        101.0,
+        None,
+        None,
+        None,
+    ]
 
 
 def test_an_id_that_the_client_sent_comes_back_and_reaches_vllm():
@@ -136,7 +147,12 @@ def test_an_id_that_cannot_be_kept_is_refused_in_words_that_clients_read(request
     timings = Timings()
     status, _, pieces = told(application(b"{}"), timings=timings, X_Request_Id=request_id)
     error = json.loads(b"".join(pieces))["error"]
-    assert (status, error["code"], error["type"], error["param"]) == (400, 400, "BadRequestError", "X-Request-Id")
+    assert (status, error["code"], error["type"], error["param"]) == (
+        400,
+        400,
+        "BadRequestError",
+        "X-Request-Id",
+    )
     assert len(timings) == 0
 
 
@@ -145,3 +161,38 @@ def test_other_paths_bear_the_id_and_are_left_alone():
     _, headers, pieces = told(application(b'{"data":[]}'), timings=timings, path="/v1/models", method="GET")
     assert (b"".join(pieces), len(timings)) == (b'{"data":[]}', 0)
     assert headers["x-request-id"]
+
+
+def test_what_becomes_known_when_the_engine_gives_a_request_up_is_kept_after_its_client_has_left():
+    timings = Timings()
+
+    async def app(scope, receive, send):
+        app.exchange = current_exchange.get()
+        app.exchange.begin("cmpl-a-0", sequences=1, is_delta=False)
+        assert (await receive())["type"] == "http.disconnect"
+        # vLLM answers whoever is not there any more, and gives the request up afterwards
+        await application(b"null")(scope, receive, send)
+
+    told(app, timings=timings, X_Request_Id="a", left=True)
+    before = json.loads(timings.find("a"))
+    app.exchange.note_abort("cmpl-a-0", state(num_generation_tokens=9), prompt_tokens=3)
+    after = json.loads(timings.find("a"))
+    assert [(each["finish_reason"], each["responded"]) for each in (before, after)] == [("abort", None)] * 2
+    assert (before["queued"], after["queued"], after["completion_tokens"], after["prompt_tokens"]) == (
+        None,
+        101.0,
+        9,
+        3,
+    )
+
+
+def test_a_request_that_the_engine_gives_up_while_its_client_waits_is_answered_with_its_truth():
+    async def app(scope, receive, send):
+        exchange = current_exchange.get()
+        exchange.begin("cmpl-a-0", sequences=1, is_delta=False)
+        exchange.note_abort("cmpl-a-0", state(last_token_ts=0.0), prompt_tokens=3)
+        await application(b'{"error":{}}', status=500)(scope, receive, send)
+
+    truth = said(told(app)[2])
+    assert (truth["scheduled"], truth["last_token"], truth["finish_reason"]) == (103.0, None, None)
+    assert truth["responded"] is not None

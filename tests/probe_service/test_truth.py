@@ -24,14 +24,20 @@ def test_of_several_prompts_the_last_to_end_gives_the_marks_and_tokens_add_up():
     early = output(metrics=state(last_token_ts=105.0, num_generation_tokens=2), finished=True, reason="stop")
     late = output(metrics=state(last_token_ts=109.0, num_generation_tokens=7), finished=True, reason="length")
     found = truth(exchange(({}, [late]), ({}, [early])), responded=110.0)
-    assert (found["engine_request_id"], found["last_token"], found["finish_reason"]) == ("cmpl-a-0", 109.0, "length")
+    assert (found["engine_request_id"], found["last_token"], found["finish_reason"]) == (
+        "cmpl-a-0",
+        109.0,
+        "length",
+    )
     assert (found["prompt_tokens"], found["completion_tokens"], found["preemptions"]) == (6, 9, 2)
 
 
 @pytest.mark.parametrize(
     ("settings", "outputs", "completion"),
     [
-        pytest.param({"is_delta": True}, [output(tokens=(1, 2)), output(tokens=(3,))], 5, id="as the engine counts"),
+        pytest.param(
+            {"is_delta": True}, [output(tokens=(1, 2)), output(tokens=(3,))], 5, id="as the engine counts"
+        ),
         pytest.param(
             {"sequences": 2, "is_delta": True},
             [output(tokens=(1, 2)), output(tokens=(3,), index=1), output(tokens=(4,))],
@@ -54,8 +60,14 @@ def test_completion_tokens_are_counted(settings, outputs, completion):
 @pytest.mark.parametrize(
     ("key", "outputs"),
     [
-        pytest.param("preemptions", [output(metrics=None)], id="an engine that does not say how often it preempted"),
-        pytest.param("cached_tokens", [output(cached=None)], id="an engine that does not say what it found in its cache"),
+        pytest.param(
+            "preemptions", [output(metrics=None)], id="an engine that does not say how often it preempted"
+        ),
+        pytest.param(
+            "cached_tokens",
+            [output(cached=None)],
+            id="an engine that does not say what it found in its cache",
+        ),
         pytest.param("prompt_tokens", [output(prompt=None)], id="an output without its prompt"),
     ],
 )
