@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Self
 
 import httpx
-from prometheus_client.parser import text_string_to_metric_families
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,17 +18,12 @@ _TIMEOUT_SECONDS = 5.0
 
 
 def greatest(text: str, name: str) -> float | None:
-    """Return the greatest of a metric's samples; None where there is none, or the text is no exposition."""
-    try:
-        found = [
-            sample.value
-            for family in text_string_to_metric_families(text)
-            for sample in family.samples
-            if sample.name == name
-        ]
-    except ValueError:
-        return None
-    return max(found, default=None)
+    """Return the greatest of a metric's samples that are numbers; None where there is none.
+
+    Only its own lines are looked at: to parse them all would hold the loop up for longer than a token takes.
+    """
+    lines = re.finditer(rf"^{re.escape(name)}(?:\{{.*\}})? (\d\S*)", text, re.MULTILINE)
+    return max((float(each[1]) for each in lines), default=None)
 
 
 def read_metrics(url: str) -> str | None:

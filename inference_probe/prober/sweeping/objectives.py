@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from inference_probe.prober.observations import Observation
 
-_WORDS = 3
+_OBJECTIVE = re.compile(r"(?P<clock>\w+)\s+p(?P<percentile>\d+(?:\.\d+)?)\s+(?P<limit>\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +42,14 @@ class SweepObjective:
 
 def parse_objective(text: str) -> SweepObjective:
     """Read ``time_to_first_token p95 0.5``; raises UsageError."""
-    words = text.split()
-    try:
-        if len(words) != _WORDS or words[0] not in CLOCKS or not words[1].startswith("p"):
-            raise ValueError
-        percentile, limit = Fraction(words[1][1:]), float(words[2])
-        if not (0 < percentile <= 100 and 0 < limit < float("inf")):  # noqa: PLR2004 - per cent
-            raise ValueError
-    except (ValueError, ZeroDivisionError) as error:
-        raise UsageError(
-            "--objective",
-            "not an objective",
-            found=text,
-            remedy=f"write a clock, a percentile, seconds: time_to_first_token p95 0.5; clocks: {', '.join(CLOCKS)}",
-        ) from error
-    return SweepObjective(clock=words[0], percentile=percentile, limit_seconds=limit)
+    found = _OBJECTIVE.fullmatch(text.strip())
+    if found is not None and found["clock"] in CLOCKS:
+        percentile, limit = Fraction(found["percentile"]), float(found["limit"])
+        if 0 < percentile <= 100 and limit > 0:  # noqa: PLR2004 - per cent
+            return SweepObjective(clock=found["clock"], percentile=percentile, limit_seconds=limit)
+    raise UsageError(
+        "--objective",
+        "not an objective",
+        found=text,
+        remedy=f"write a clock, a percentile, seconds: time_to_first_token p95 0.5; clocks: {', '.join(CLOCKS)}",
+    )
