@@ -50,6 +50,10 @@ ZERO = Fraction(0)
 NOT_RECOMPUTED = (
     ("evidence.software_version", "names the program that wrote the report"),
     ("evidence.fonts", "names the fonts that the PDF was set in"),
+    (
+        "measurement",
+        "what probes say of how well requests are measured, from records of both sides' machines; no verdict and no amount rests on it",
+    ),
     ("incidents[].evidence", "what machines showed at the time; no verdict and no amount rests on it"),
     (
         "changes[].why",

@@ -38,6 +38,7 @@ from sla.reports.front import front
 from sla.reports.incident_summary import incident_summary
 from sla.reports.incidents import incident_notes, incident_rows, knows_incidents
 from sla.reports.issue import issue_lines
+from sla.reports.measurement import measurement_page
 from sla.reports.objectives import objective_rows, remarks, verdict_sentence
 from sla.reports.provenance import provenance
 from sla.reports.reading import count, moment
@@ -116,7 +117,8 @@ def report_html(report: Report, code: str, appearance: Appearance = AS_SHIPPED) 
         "burn_downs": drawings.burn_down_charts(burning, language, font_family=fonts),
         "burning": burning,
         "spent_tables": spent_tables(burning, language),
-        "provenance": provenance(language),
+        "provenance": provenance(report, language),
+        "measurement": measurement_page(report, language),
         "days": days,
         "daily_threshold": threshold,
         "daily_conditions": "".join(
