@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from fairclock.errors import NotEvaluable
@@ -23,7 +22,7 @@ from inference_probe.prober.schedules import Arrival
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
 
     from fairclock.store.sampled_arrivals import SampledArrival
     from inference_probe.prober.loading import Loading

@@ -79,7 +79,7 @@ async def compare(comparison: Comparison) -> tuple[Result, Sequence[Decision]]:
         while True:
             step = len(decisions)
             found, decision, stage = await _step(
-                comparison, loading, askers, places, step, len(seen), share, started
+                comparison, loading, askers, places, step=step, first=len(seen), share=share, started=started
             )
             seen += found
             decisions.append(decision)
@@ -106,6 +106,7 @@ async def _step(
     loading: Loading,
     askers: Asks,
     places: Mapping[str, Endpoint],
+    *,
     step: int,
     first: int,
     share: float,

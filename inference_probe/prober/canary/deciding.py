@@ -110,7 +110,7 @@ def decide(policy: CanaryPolicy, share_percent: float, baseline: Side, canary: S
 
 def _worse(policy: CanaryPolicy, baseline: Side, canary: Side) -> list[str]:
     """Return the thresholds that are passed; too few probes of either side pass none."""
-    found = []
+    found: list[str] = []
     limits = policy.thresholds
     if min(baseline.probes, canary.probes) < policy.least_probes:
         return found

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from inference_probe.prober.asking import Asks
     from inference_probe.prober.loading import Loading
+    from inference_probe.prober.observations import Observation
     from inference_probe.prober.plans import Asking
     from inference_probe.prober.running import Ran
 
@@ -48,7 +49,9 @@ async def sweep(loading: Loading, plan: Sweep) -> Result:
     """Run every stage; a stage begins when nothing of the last one is under way. Raises NotEvaluable where all are void."""
     connections = Connections(loading.endpoint, reuses=not loading.fresh_connections)
     asker = loading.asks or Asker(connections)
-    seen, stages, number = [], [], 0
+    seen: list[Observation] = []
+    stages: list[dict[str, Any]] = []
+    number = 0
     try:
         asking = replace(loading.asking, lengths=await calibrated(asker, loading.endpoint, loading.asking))
         started = asyncio.get_running_loop().time()
@@ -78,7 +81,7 @@ async def sweep(loading: Loading, plan: Sweep) -> Result:
         raise NotEvaluable(
             "probe run",
             "every stage is void, nothing is kept",
-            found=str(stages[0]["prober"]["void"]) if stages else "no stage",  # type: ignore[index]
+            found=str(stages[0]["prober"]["void"]) if stages else "no stage",
             remedy="give the prober a core of its own, or raise --most-late-ms",
         )
     schedule = {
