@@ -114,6 +114,7 @@ async def application(engine: ObservedLLM, arguments: Namespace) -> AsyncIterato
     await init_app_state(engine, app.state, arguments, tasks)
     # what has no route is raised by Starlette, whose exception vLLM leaves in a shape of its own
     app.add_exception_handler(HTTPException, _unrouted)
+    app.middleware_stack = app.build_middleware_stack()  # vLLM has built it already, without that handler
     await engine.reset_mm_cache()
     async with app.router.lifespan_context(app):
         yield app
