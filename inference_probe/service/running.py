@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from inference_probe.service.options import Options
 
 _LOOK_SECONDS = 1.0
-_STARTED, _FAILED, _WRONG = 0, 1, 2
+_ENDED, _FAILED = 0, 2
+"""1 says in Fairclock that a promise was broken, so nothing here ends with it."""
 
 
 class _Server(uvicorn.Server):
@@ -55,7 +56,7 @@ class Service:
         self._api_key = keys[0] if keys else ""
         self._gate = Gate(self._progress, self._timings, api_keys=keys)
         self._engine: Any = None
-        self.code = _STARTED
+        self.code = _ENDED
         REGISTRY.register(ServiceCollector(self._progress, self._timings))
 
     async def run(self, listening: socket.socket) -> None:
@@ -145,7 +146,7 @@ class Service:
 
 
 def main(words: Sequence[str]) -> int:
-    """Run the service and return the process's exit code: 0 told to end, 1 it failed, 2 the options are wrong."""
+    """Run the service and return the process's exit code: 0 told to end, 2 it failed or the options are wrong."""
     options = read_options(words)
     try:
         from inference_probe.service.engine import read_arguments  # noqa: PLC0415 - vLLM
@@ -153,26 +154,22 @@ def main(words: Sequence[str]) -> int:
         _say(
             f"this Python has no vLLM that the service knows ({error}); install the one that requirements/ names"
         )
-        return _WRONG
+        return _FAILED
     arguments = read_arguments(options.engine)
     try:
         listening = _listen(arguments.host or "127.0.0.1", arguments.port)
     except OSError as error:
         _say(f"--host, --port: cannot listen there ({error}); choose another")
-        return _WRONG
+        return _FAILED
     service = Service(options, arguments)
     scheme = "https" if arguments.ssl_keyfile else "http"
     host, port = listening.getsockname()[:2]
     _say(f"answering on {scheme}://{f'[{host}]' if ':' in host else host}:{port}; not ready yet")
-    with listening:
-        _loop_run(service, listening)
-    return service.code
-
-
-def _loop_run(service: Service, listening: socket.socket) -> None:
     import uvloop  # type: ignore[import-not-found]  # noqa: PLC0415 - vLLM brings it, and runs on it
 
-    uvloop.run(service.run(listening))
+    with listening:
+        uvloop.run(service.run(listening))
+    return service.code
 
 
 def _listen(host: str, port: int) -> socket.socket:
