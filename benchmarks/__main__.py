@@ -1,5 +1,6 @@
 """Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [prober] [scraping] [sealing] [tailing] [receiving]
-[sidecar] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]``.
+[sidecar] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]
+[simulating[=PROBES]]``; the last needs vLLM, and runs only where it is named.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -30,6 +31,7 @@ from benchmarks import (
     scraping,
     sealing,
     sidecar,
+    simulating,
     tailing,
 )
 
@@ -52,8 +54,10 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "reporting": reporting.figures,
     "planning": planning.figures,
     "console": console.figures,
+    "simulating": simulating.figures,
 }
-_SIZED = ("attributing", "console", "evaluating", "reporting")
+_ONLY_NAMED = ("simulating",)
+_SIZED = ("attributing", "console", "evaluating", "reporting", "simulating")
 _WIDTH = 150
 _WORDS = {True: "met", False: "missed", None: ""}
 
@@ -75,7 +79,7 @@ def main(names: list[str]) -> int:
     table = Table(title=f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}")
     for heading in ("what", "measured", "target", "", "of the limit", "rows/s", "peak memory", "bytes a row"):
         table.add_column(heading)
-    for name in names or BENCHMARKS:
+    for name in names or [each for each in BENCHMARKS if each not in _ONLY_NAMED]:
         print(f"· {name}", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
             benchmark, _, size = name.partition("=")
