@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from fairclock.model.probes import ProbeOutcome
 from inference_probe.prober.http_answers import HttpAnswer, NotHttp
-from inference_probe.prober.observations import Observation
+from inference_probe.prober.observations import Observation, on_the_runs_clock
 from inference_probe.prober.token_streams import Tokens, TokenStream
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class _Exchange:
         question, marks, tokens = self._question, self.marks, self._stream.tokens
 
         def since(instant: float | None) -> float | None:
-            return None if instant is None else instant - started
+            return None if instant is None else on_the_runs_clock(instant, started)
 
         judged = question.judge(tokens.text) if question.judge and outcome is ProbeOutcome.OK else {}
         is_unsent = outcome is ProbeOutcome.NOT_SENT
@@ -201,7 +201,7 @@ class _Exchange:
             number=question.number,
             request_id=question.request_id,
             trace_id=question.trace_id,
-            intended=intended - started,
+            intended=on_the_runs_clock(intended, started),
             sent=None if is_unsent else since(marks.sent),
             connected=since(marks.connected),
             secured=since(marks.secured),
@@ -209,7 +209,7 @@ class _Exchange:
             first_token=since(tokens.first_token),
             first_reasoning_token=since(tokens.first_reasoning_token),
             last_token=since(tokens.last_content),
-            tokens=tuple(each - started for each in tokens.instants),
+            tokens=tuple(on_the_runs_clock(each, started) for each in tokens.instants),
             done=since(marks.done),
             outcome=outcome,
             status=self._answer.status,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairclock.model.probes import ProbeOutcome
 from inference_probe.prober.lateness import STOPPED, LagMeter
-from inference_probe.prober.observations import Observation
+from inference_probe.prober.observations import Observation, on_the_runs_clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -121,7 +121,7 @@ def _unsent(arrival: Arrival, question: Question) -> Observation:
         number=question.number,
         request_id=question.request_id,
         trace_id=question.trace_id,
-        intended=arrival.at_seconds,
+        intended=on_the_runs_clock(arrival.at_seconds, 0.0),
         sent=None,
         outcome=ProbeOutcome.NOT_SENT,
         error=STOPPED,

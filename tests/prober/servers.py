@@ -79,8 +79,9 @@ def serving(answers):
 
     def forever():
         asyncio.set_event_loop(loop)
-        loop.create_task(main())
+        begun = loop.create_task(main())
         loop.run_forever()
+        begun.result()
         for task in asyncio.all_tasks(loop):
             task.cancel()
         loop.run_until_complete(asyncio.gather(*asyncio.all_tasks(loop), return_exceptions=True))
