@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import utc_text
@@ -33,8 +34,13 @@ def measurement_section(
     concerned = {each.id: each for contract in contracts for each in concerning(contract, probes)}
     if not concerned:
         return None
-    found = [each for each in reconciled_as_of(store, window, as_of) if each.probe.id in concerned]
-    return measurement_tree(measured((each for each in probes if each.id in concerned), found))
+    # of one id the row stored first says what the probe was
+    found = [
+        replace(each, probe=concerned[each.probe.id])
+        for each in reconciled_as_of(store, window, as_of)
+        if each.probe.id in concerned
+    ]
+    return measurement_tree(measured(concerned.values(), found))
 
 
 def measurement_tree(measurement: Measurement) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def a_probe(number: int = 0, **changes: object) -> Probe:
     """A probe that was answered, one a second, with the service's truth."""
     at = START + number * SECOND
     probe = Probe(
-        id=f"probe-{number}",
+        id=f"asked-{number}",
         target="http://gateway.example",
         outcome=ProbeOutcome.OK,
         intended_at=at,
@@ -83,7 +83,7 @@ def gateway_line(number: int = 0, *, ahead_us: int = 0, **changes: object) -> by
     ended = START + number * SECOND + (LOGGED + ahead_us) * MICROSECOND
     keys = {
         "time": f"{ended.timestamp():.3f}",
-        "request_id": f"probe-{number}",
+        "request_id": f"asked-{number}",
         "tenant": "",
         "method": "POST",
         "uri": "/v1/completions",
@@ -108,7 +108,7 @@ def engine_line(number: int = 0, *, reporter: str = "span", ahead_us: int = 0, *
         "start_ns": str(began_ns),
         "end_ns": str(began_ns + spent_us * 1_000),
         "instance": "engine",
-        "request_id": f"cmpl-probe-{number}-0",
+        "request_id": f"cmpl-asked-{number}-0",
         "reporter": reporter,
         "e2e": spent_us / 1e6,
         "queue": (SCHEDULED - QUEUED) / 1e6,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairclock.model.probes import Probe
     from fairclock.store import Store
 
-PROBES, AT_ONCE, APART_SECONDS = 300, 5, 0.5
+PROBES, AT_ONCE, APART_SECONDS = 300, 5, 0.4
 _MOST_LATE_SECONDS = 5.0
 _TOKENS = (6, 14)
 _READY_SECONDS = 600.0
@@ -47,7 +47,7 @@ class Asked:
 
 
 def arrivals():
-    """Five at once every half second: of five at least three have to wait for the two places."""
+    """Five at once, again and again: of five at least three have to wait for the two places."""
     chance = random.Random(9)
     return [
         Arrival(

@@ -32,7 +32,7 @@ def test_the_page_has_sources_differences_and_clocks():
     sources = {row[0]: row[1:] for row in shown.table("Seen by")[1:]}
     assert sources["gateway’s log"] == ["4", "4", "0"]
     assert sources["plugin in the engine"] == ["4", "0", "none: not connected"]
-    queue = next(row for row in shown.table("Duration")[1:] if row[0].startswith("Queueing"))
+    queue = next(row for row in shown.table("Duration")[1:] if row[0].startswith("queueing"))
     assert queue[1:3] == ["engine’s span, probe service’s truth", "4"]
     assert queue[-1] == "0 (more than 1.000 ms)"
     clocks = {(row[0], row[1]): row[3] for row in shown.table("The clock of")[1:]}
