@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_a_version_that_grows_slow_in_its_fourth_step_is_told_to_go_back_then():
     result, decisions, told = compared(Version(1.0, 1.3, from_seconds=545))
     assert [each.recommendation.value for each in decisions] == ["advance"] * 3 + ["rollback"]
     assert [each.share_percent for each in decisions] == [5, 10, 20, 40]
-    between = [later - earlier for (earlier, *_), (later, *_) in zip(told, told[1:], strict=False)]
+    between = [later - earlier for (earlier, *_), (later, *_) in pairwise(told)]
     assert all(
         170 < each < 190 for each in between
     )  # the last of a step's answers may come a little before or after
