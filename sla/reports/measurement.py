@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairclock.documents.text import printable
+from sla.reports.objectives import clock_name
 from sla.reports.reading import count, number
 
 if TYPE_CHECKING:
@@ -69,8 +70,7 @@ def _source(each: Mapping[str, Any], language: Language) -> list[str]:
 
 
 def _difference(each: Mapping[str, Any], language: Language) -> list[str]:
-    clock = str(each["clock"])
-    label = language.text(f"clocks.{clock}") if language.has(f"clocks.{clock}") else printable(clock)
+    label = clock_name(str(each["clock"]), language)
     beyond = language.text("nothing")
     if each["tolerance"] is not None:
         beyond = language.text(

@@ -36,7 +36,7 @@ def test_the_page_has_sources_differences_and_clocks():
     assert queue[1:3] == ["engine’s span, probe service’s truth", "4"]
     assert queue[-1] == "0 (more than 1.000 ms)"
     clocks = {(row[0], row[1]): row[3] for row in shown.table("The clock of")[1:]}
-    assert clocks["gateway’s log (gateway)", "client (client)"] == "-0.002 to 0.003"
+    assert clocks["gateway’s log (gateway)", "client (client)"] == "-0.003 to 0.002"
 
 
 def test_clocks_that_are_apart_and_clocks_that_moved_are_told():
