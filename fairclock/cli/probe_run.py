@@ -40,7 +40,7 @@ _TOKENS = click.IntRange(1, 1 << 20)
     "speaks_for",
     default=None,
     metavar="TENANT",
-    help="Whom a failure concerns: a tenant, everybody (run, shadow), nobody (the other modes).",
+    help="Whom a failure concerns: a tenant, everybody (run, shadow, quality), nobody (sweep, canary).",
 )
 @click.option("--rate", type=_POSITIVE, default=1.0, show_default=True, help="Probes a second.")
 @click.option(

@@ -109,7 +109,7 @@ def test_a_broken_line_of_a_result_is_named(tmp_path):
         read_result(file)
 
 
-def test_quality_is_counted_by_inference_mode_and_concerns_nobodys_contract(dsn):
+def test_quality_is_counted_by_inference_mode(dsn):
     texts = {"Repeat": "12345 a b c d", "Answer": '{"name": "x", "count": 3, "tags": []}'}
 
     async def answers(headers, body):
@@ -135,7 +135,7 @@ def test_quality_is_counted_by_inference_mode_and_concerns_nobodys_contract(dsn)
     )
     assert worth["repetition_ratio"] == pytest.approx(0.3 * (1 - 2 / 77) / 0.9 / 1, abs=0.2)
     stored = rows(dsn, tree["run"])
-    assert {(each.tenant, each.inference_mode) for each in stored} == {("fairclock-probe", "int4")}
+    assert {(each.tenant, each.inference_mode) for each in stored} == {("", "int4")}
     assert sum(each.invalid_output is False for each in stored) == 10
 
 

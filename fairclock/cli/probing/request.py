@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ID_BYTES = 6
 EVERYBODY, NOBODY = "everybody", "nobody"
-_SPEAKS_FOR_ALL = frozenset({"run", "shadow"})
+_SPEAKS_FOR_ALL = frozenset({"run", "shadow", "quality"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
