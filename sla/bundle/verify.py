@@ -3325,7 +3325,34 @@ def measurement_section(whole: Whole, probes: Sequence[Tree], told: Sequence[Tre
         "sources": [source_row(source, found) for source in SOURCES] if found else [],
         "differences": [row for compared in COMPARED for row in difference_rows(compared, found)],
         "clocks": [row for pair in NESTED for row in clock_rows(pair, found)],
+        "answers": answer_rows(ordered),
     }
+
+
+def answer_rows(probes: Sequence[Tree]) -> list[Tree]:
+    """Return what answers to fixed questions were worth, a row an inference mode."""
+    judged = [each for each in probes if each["invalid_output"] is not None]
+    return [
+        {
+            "inference_mode": mode,
+            "answers": sum(each["inference_mode"] == mode for each in judged),
+            **{
+                name: mean_ratio([each[key] for each in judged if each["inference_mode"] == mode])
+                for name, key in (
+                    ("repetition_ratio", "repetition_ratio"),
+                    ("numbers_copied_ratio", "numbers_copied_ratio"),
+                    ("invalid_ratio", "invalid_output"),
+                )
+            },
+        }
+        for mode in sorted({each["inference_mode"] for each in judged})
+    ]
+
+
+def mean_ratio(ratios: Iterable[float | bool | None]) -> float | None:
+    """Return the mean in whole millionths, half of one upwards; None of nothing."""
+    known = [round(float(each) * 1_000_000) for each in ratios if each is not None]
+    return (2 * sum(known) + len(known)) // (2 * len(known)) / 1_000_000 if known else None
 
 
 def at(ascending: Sequence[int], percentile: int) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairclock.model import utc_text
 from fairclock.store.probe_sightings import reconciled_as_of
 from fairclock.store.probes import probes_as_of
+from sla.measurement.answers import answers_by_mode
 from sla.measurement.figures import measured
 from sla.probing import concerning
 
@@ -40,7 +41,10 @@ def measurement_section(
         for each in reconciled_as_of(store, window, as_of)
         if each.probe.id in concerned
     ]
-    return measurement_tree(measured(concerned.values(), found))
+    return {
+        **measurement_tree(measured(concerned.values(), found)),
+        "answers": answers_by_mode(concerned.values()),
+    }
 
 
 def measurement_tree(measurement: Measurement) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from fairclock.documents.fonts import CHINESE, LATIN, MONOSPACED
 from fairclock.documents.languages import Language, load_language
 from fairclock.documents.templates import environment, rendered
 from sla.reports import drawings
+from sla.reports.answers import answers_rows
 from sla.reports.appearance import AS_SHIPPED
 from sla.reports.budgets import budget_rows
 from sla.reports.burn_down import burn_downs, spent_tables
@@ -119,6 +120,7 @@ def report_html(report: Report, code: str, appearance: Appearance = AS_SHIPPED) 
         "spent_tables": spent_tables(burning, language),
         "provenance": provenance(report, language),
         "measurement": measurement_page(report, language),
+        "answers": answers_rows(report, language),
         "days": days,
         "daily_threshold": threshold,
         "daily_conditions": "".join(
