@@ -47,6 +47,11 @@ def show_result(result: Result, *, as_json: bool, chart: Path | None = None) -> 
         if chart is not None:
             _write_chart(chart, found)
         return
+    if result.mode == "canary":
+        from inference_probe.prober.canary.showing import canary_lines  # noqa: PLC0415
+
+        show(canary_lines(result), dict(result.header), as_json=as_json)
+        return
     tree: dict[str, Any] = {**result.header, "figures": figures(result.seen)}
     if result.mode == "quality":
         from inference_probe.prober.quality.asking_fixed import by_mode, quality_lines  # noqa: PLC0415

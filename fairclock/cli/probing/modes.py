@@ -158,10 +158,12 @@ async def _shadow(
         told.append(each)
     if not told:
         raise NotEvaluable("probe run", "no period says anything", remedy="see the lines above")
-    header = dict(told[-1].header)
+    worst = max(told, key=lambda each: float(each.header["prober"]["lateness"]["p99"]))
+    header = dict(worst.header)  # its measure of itself is the worst of all periods'
     header["schedule"] = {
         **header["schedule"],
         "from": told[0].header["schedule"]["from"],
+        "to": told[-1].header["schedule"]["to"],
         **{
             name: sum(each.header["schedule"][name] for each in told)
             for name in ("arrivals", "without_a_length")

@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageFinding:
-    """One stage; `figures` is None where it is void, and then `void` says why. met: by objective, None where not measured."""
+    """One stage; `figures` is None where it is void, and then `void` says why. met: by objective, None where not measured.
+
+    late_seconds: how late the prober was, at P99.
+    """
 
     load: float
     kv_cache_ratio: float | None
+    late_seconds: float | None
     void: str
     figures: Mapping[str, Any] | None
     met: Mapping[str, bool | None]
@@ -46,6 +50,7 @@ class SweepFindings:
                 {
                     "load": each.load,
                     "kv_cache_ratio": each.kv_cache_ratio,
+                    "late_p99": each.late_seconds,
                     "void": each.void or None,
                     "figures": each.figures,
                     "objectives_met": dict(each.met),
@@ -68,6 +73,7 @@ def findings(result: Result) -> SweepFindings:
             StageFinding(
                 load=float(said["load"]),
                 kv_cache_ratio=said["kv_cache_ratio"],
+                late_seconds=said["prober"]["lateness"]["p99"],
                 void=void,
                 figures=None if void else figures(seen),
                 met={} if void else {each.text: each.is_met(seen) for each in objectives},

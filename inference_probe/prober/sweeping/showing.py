@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _HEADINGS = (
     "", "requests/s", "tokens/s", "TTFT P50 ms", "P95", "P99", "end to end P50 ms", "P95", "P99", "a token P50 ms", "P95", "P99",
-    "KV cache", "errors",
+    "KV cache", "errors", "sent late P99 ms",
 )  # fmt: skip
 _CLOCKS = ("time_to_first_token", "end_to_end", "time_per_output_token")
 _COLOURS = ("#3b6ea5", "#b5651d", "#7a3b69")
@@ -41,7 +41,7 @@ def sweep_lines(found: SweepFindings) -> Iterator[str]:
 def _cells(stage: StageFinding) -> tuple[str, ...]:
     name = f"{stage.load:g}"
     if stage.figures is None:
-        return (name, "void", *[""] * (len(_HEADINGS) - 2))
+        return (name, "void", *[""] * (len(_HEADINGS) - 3), ms(stage.late_seconds))
     clocks: Mapping[str, Any] = stage.figures["clocks"]
     missing: Mapping[str, Any] = {"p50": None, "p95": None, "p99": None}
     ratio = stage.figures["error_ratio"]
@@ -52,6 +52,7 @@ def _cells(stage: StageFinding) -> tuple[str, ...]:
         *(ms(clocks.get(clock, missing)[each]) for clock in _CLOCKS for each in ("p50", "p95", "p99")),
         "-" if stage.kv_cache_ratio is None else f"{stage.kv_cache_ratio * 100:.1f} %",
         "-" if ratio is None else f"{ratio * 100:.2f} %",
+        ms(stage.late_seconds),
     )
 
 

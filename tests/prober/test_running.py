@@ -1,0 +1,86 @@
+"""A run that is stopped says what it saw, and a lag of the loop's own voids a run as lateness does."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from fairclock.model.probes import ProbeOutcome
+from inference_probe.prober.asking import Asker
+from inference_probe.prober.connections import Connections
+from inference_probe.prober.endpoints import endpoint
+from inference_probe.prober.lateness import STOPPED, LagMeter, measured
+from inference_probe.prober.plans import Asking
+from inference_probe.prober.running import run_open
+from inference_probe.prober.schedules import Arrival
+from tests.prober.factories import an_observation
+from tests.prober.servers import answer, serving
+
+
+def test_a_run_that_is_stopped_says_of_each_probe_how_far_it_came():
+    async def answers(headers, body):
+        if headers["x-request-id"].endswith("-1"):
+            await asyncio.sleep(3600)
+        yield answer()
+
+    async def run(url):
+        stop = asyncio.Event()
+        place = endpoint(url)
+        asking = Asking(run="r", model="m", tenant="fairclock-probe")
+        arrivals = [Arrival(at_seconds=each) for each in (0.0, 0.01, 3600.0)]
+        connections = Connections(place, reuses=True)
+
+        async def once_both_are_there():
+            while len(service.requests) < 2:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.3)
+            stop.set()
+
+        stopping = asyncio.create_task(once_both_are_there())
+        ran = await run_open(
+            Asker(connections), arrivals, list(asking.questions(place, arrivals)),
+            started=asyncio.get_running_loop().time(), stop=stop,
+        )  # fmt: skip
+        await stopping
+        connections.close()
+        return ran
+
+    with serving(answers) as service:
+        ran = asyncio.run(run(service.url))
+    first, second, third = ran.seen
+    assert ran.was_stopped
+    assert first.outcome is ProbeOutcome.OK
+    assert (second.outcome, second.error) == (ProbeOutcome.ABORTED, "stopped:first byte")
+    assert (third.outcome, third.error, third.sent) == (ProbeOutcome.NOT_SENT, STOPPED, None)
+    # what a person stopped was not late
+    assert measured(ran.seen, [], bound_seconds=60).void_reason() == ""
+
+
+def test_a_loop_that_stands_still_is_measured():
+    async def stand_still():
+        async with LagMeter() as meter:
+            await asyncio.sleep(0.05)
+            time.sleep(0.3)  # noqa: ASYNC251 - what is measured
+            await asyncio.sleep(0.05)
+            return meter.lags
+
+    assert max(asyncio.run(stand_still())) >= 0.3 - 0.02 - 0.001
+
+
+@pytest.mark.parametrize(
+    ("seen", "lags", "reason"),
+    [
+        pytest.param([an_observation(sent=0.04)], [0.04], "", id="at the bound"),
+        pytest.param([an_observation(sent=0.041)], [], "probes were sent late", id="late"),
+        pytest.param([an_observation()], [0.041], "the loop lagged", id="lagging"),
+        pytest.param([an_observation(sent=None, error="prober: EMFILE", outcome=ProbeOutcome.NOT_SENT)], [], "some never", id="never sent"),
+        pytest.param([an_observation(k) for k in range(99)] + [an_observation(0, sent=9.0)], [], "", id="one of a hundred"),
+        pytest.param([an_observation(k) for k in range(98)] + [an_observation(0, sent=9.0)] * 2, [], "probes were sent late", id="two of a hundred"),
+    ],
+)  # fmt: skip
+def test_when_a_run_is_void(seen, lags, reason):
+    found = measured(seen, lags, bound_seconds=0.04).void_reason()
+    assert reason in found
+    assert bool(reason) == bool(found)
