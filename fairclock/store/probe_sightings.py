@@ -91,10 +91,8 @@ def keep_reconciled(store: Store, found: Sequence[Reconciled]) -> None:
         insert_stamped(store, "probe_requests", columns, [_kept(each) for each in found])
 
 
-def reconciled_as_of(
-    store: Rows, window: Interval, as_of: datetime, *, most: int | None = None
-) -> list[Reconciled]:
-    """Return what was known at `as_of` of the probes that were to be sent in `window`, in time order; the last `most`."""
+def reconciled_as_of(store: Rows, window: Interval, as_of: datetime) -> list[Reconciled]:
+    """Return what was known at `as_of` of the probes that were to be sent in `window`, in time order."""
     columns = ", ".join((*COLUMNS, "reconciled_at", *_SEEN_COLUMNS))
     found = store.rows(
         Query(
@@ -103,17 +101,15 @@ def reconciled_as_of(
             " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
             " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
             " AND reconciled_at IS NOT NULL"
-            " ORDER BY stored_at DESC, reconciled_at DESC LIMIT 1 BY id)"
-            f" ORDER BY intended_at DESC, id DESC{'' if most is None else ' LIMIT {probes_most:UInt32}'}",
+            " ORDER BY stored_at DESC, reconciled_at DESC LIMIT 1 BY id) ORDER BY intended_at, id",
             parameters={
-                **({} if most is None else {"probes_most": most}),
                 "probes_from": to_us(window.start),
                 "probes_to": to_us(window.end),
                 "probes_known": to_us(as_of),
             },
         )
     )
-    return [_reconciled(row) for row in reversed(found)]
+    return [_reconciled(row) for row in found]
 
 
 def last_seen(store: Rows, window: Interval, as_of: datetime) -> dict[Source, datetime]:

@@ -36,15 +36,19 @@ def keep_probes(store: Store, probes: Sequence[Probe]) -> None:
         insert_stamped(store, "probe_requests", COLUMNS, [row_of(each) for each in probes])
 
 
-def probes_as_of(store: Rows, window: Interval, as_of: datetime) -> list[Probe]:
-    """Return the probes that were to be sent in `window`, as they were known at `as_of`, in time order."""
+def probes_as_of(store: Rows, window: Interval, as_of: datetime, *, judged: bool = False) -> list[Probe]:
+    """Return the probes that were to be sent in `window`, as they were known at `as_of`, in time order.
+
+    judged: only those whose answers were looked at.
+    """
+    only = " AND invalid_output IS NOT NULL" if judged else ""
     found = store.rows(
         Query(
             sql=f"SELECT {', '.join(COLUMNS)} FROM (SELECT * FROM probe_requests"
             " WHERE intended_at >= fromUnixTimestamp64Micro({probes_from:Int64}, 'UTC')"
             " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
             " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
-            " ORDER BY stored_at LIMIT 1 BY id) ORDER BY intended_at, id",
+            f"{only} ORDER BY stored_at LIMIT 1 BY id) ORDER BY intended_at, id",
             parameters={
                 "probes_from": to_us(window.start),
                 "probes_to": to_us(window.end),

@@ -7,12 +7,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairclock.model import Interval
-from fairclock.store.probe_sightings import last_seen, reconciled_as_of
+from fairclock.store.probe_sightings import last_seen
 from sla.alerting import wording
 from sla.alerting.naming import EVERYBODY, AlertKey
 from sla.alerting.watches import Watch
 from sla.alerts import Condition, Finding, Holds
-from sla.measurement import measured
 from sla.measurement.problems import (
     Limits,
     checked_clocks,
@@ -20,6 +19,7 @@ from sla.measurement.problems import (
     checked_sources,
     clock_name,
 )
+from sla.measurement.reading import measured_as_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from sla.measurement.problems import Checked
 
 MISSES, DIFFERS, CLOCKS = "measurement-misses", "measurement-differs", "measurement-clocks"
-_MOST = 1_000
-"""Of more probes in the window, the last are looked at."""
 
 
 def measurement_watches(moment: Moment, section: AlertsSection) -> Iterator[Watch]:
@@ -49,9 +47,8 @@ def measurement_watches(moment: Moment, section: AlertsSection) -> Iterator[Watc
     newest = max(sources.values())
     length = timedelta(seconds=rule.window)
     window = Interval(start=newest - length, end=moment.now)
-    found = reconciled_as_of(moment.store, window, moment.as_of, most=_MOST)
     limits = Limits(unseen=rule.min_probes, apart_us=round(rule.clocks_apart * 1_000_000))
-    measurement = measured((each.probe for each in found), found)
+    measurement = measured_as_of(moment.store, window, moment.as_of)
     stale = "" if moment.now - newest <= length else "no probe was reconciled since"
 
     def watch(rule_name: str, checked: Checked, counted: int, words: Callable[[Finding], Words]) -> Watch:

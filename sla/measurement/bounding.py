@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 RESOLUTION_US = 2_000
 """What a log's milliseconds can hide, of a beginning and of an end."""
 
-_NESTED = (
+NESTED = (
     (Source.GATEWAY, Source.CLIENT),
     (Source.SPAN, Source.GATEWAY),
     (Source.PLUGIN, Source.GATEWAY),
@@ -76,12 +76,12 @@ def clock_bounds(found: Iterable[Reconciled]) -> list[ClockBounds]:
     for each in sorted(found, key=lambda one: (one.probe.intended_at, one.probe.id)):
         if each.probe.outcome is not ProbeOutcome.OK:
             continue
-        for inner, outer in _NESTED:
+        for inner, outer in NESTED:
             pair = _bounds(each.by(inner), each.by(outer))
             if pair is not None:
                 key, span = pair
                 spans[key].append(span)
-    order = {pair: place for place, pair in enumerate(_NESTED)}
+    order = {pair: place for place, pair in enumerate(NESTED)}
     return [
         _clock_bounds(*key, spans[key])
         for key in sorted(spans, key=lambda key: (order[key[0], key[2]], key[1], key[3]))

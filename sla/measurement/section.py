@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import utc_text
-from fairclock.store.probe_sightings import reconciled_as_of
 from fairclock.store.probes import probes_as_of
 from sla.measurement.answers import answers_by_mode
-from sla.measurement.figures import measured
+from sla.measurement.reading import measured_as_of
 from sla.probing import concerning
 
 if TYPE_CHECKING:
@@ -31,20 +29,12 @@ def measurement_section(
     store: Rows, contracts: Sequence[Contract], window: Interval, as_of: datetime
 ) -> dict[str, Any] | None:
     """Return what the probes of the contracts' service say that were to be sent in `window`; None where there were none."""
-    probes = probes_as_of(store, window, as_of)
-    concerned = {each.id: each for contract in contracts for each in concerning(contract, probes)}
-    if not concerned:
+    found = measured_as_of(store, window, as_of, contracts=contracts)
+    if not found.sent:
         return None
-    # of one id the row stored first says what the probe was
-    found = [
-        replace(each, probe=concerned[each.probe.id])
-        for each in reconciled_as_of(store, window, as_of)
-        if each.probe.id in concerned
-    ]
-    return {
-        **measurement_tree(measured(concerned.values(), found)),
-        "answers": answers_by_mode(concerned.values()),
-    }
+    judged = probes_as_of(store, window, as_of, judged=True)
+    concerned = {each.id: each for contract in contracts for each in concerning(contract, judged)}
+    return {**measurement_tree(found), "answers": answers_by_mode(concerned.values())}
 
 
 def measurement_tree(measurement: Measurement) -> dict[str, Any]:
