@@ -1,13 +1,14 @@
 """Own how the simulated engine is set to go as fast as a real one, and how far apart the two then are.
 
-A real engine is asked one request at a time, then two at a time; what it says of them gives the simulator's speeds. Then
-both take the same arrivals with the same lengths, and queue and inference of the two are ranked.
+A real engine is asked one request at a time, then two at a time; what it says of them gives the simulator's speeds, and a first
+load by what both are slower under one. Then both take the same arrivals with the same lengths, and queue and inference of the two
+are ranked.
 """
 
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, nan
 from statistics import median
@@ -105,6 +106,25 @@ def _prefill_rate(alone: Sequence[EngineRun], step_seconds: float) -> float:
     ]
     per_token = median(spent) if spent else 0.0
     return 1 / per_token if per_token > 1 / _FASTEST_PREFILL else _FASTEST_PREFILL
+
+
+def under_load(shape: EngineShape, real: Sequence[EngineRun]) -> tuple[EngineShape, float]:
+    """Return `shape` as slow as the real engine is in a load like `real`, and by what it is slower than alone.
+
+    What serves requests beside the engine takes its time from the same cores; the median of inference says how much.
+    """
+    slower = median(each.inference for each in real) / median(
+        each.inference for each in simulated(shape, real)
+    )
+    return (
+        replace(
+            shape,
+            step_seconds=shape.step_seconds * slower,
+            sequence_seconds=shape.sequence_seconds * slower,
+            prefill_tokens_per_second=shape.prefill_tokens_per_second / slower,
+        ),
+        slower,
+    )
 
 
 def simulated(shape: EngineShape, real: Sequence[EngineRun]) -> list[EngineRun]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairclock.demo.calibration import EngineRun, calibrated, compared, simulated
+from fairclock.demo.calibration import EngineRun, calibrated, compared, simulated, under_load
 from fairclock.demo.engine import EngineShape
 
 SHAPE = EngineShape(
@@ -59,6 +61,21 @@ def test_the_same_load_on_the_same_shape_is_the_same_in_every_percentile(request
     for _, change in marks:
         running += change
         assert running <= 2
+
+
+def test_a_load_says_by_what_the_engine_is_slower_under_it():
+    slow = replace(
+        SHAPE,
+        step_seconds=0.010,
+        sequence_seconds=0.0025,
+        prefill_tokens_per_second=SHAPE.prefill_tokens_per_second / 2.5,
+    )
+    load = simulated(slow, asked(*((number * 0.05, 20 + number, 20) for number in range(30))))
+    found, slower = under_load(SHAPE, load)
+    assert slower == pytest.approx(2.5, rel=0.05)
+    assert found.step_seconds == pytest.approx(SHAPE.step_seconds * slower)
+    for each in compared(load, simulated(found, load)):
+        assert each.apart_ratio is None or abs(each.apart_ratio) < 0.1
 
 
 def test_an_engine_that_is_twice_as_slow_is_twice_as_far_apart():
