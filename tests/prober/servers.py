@@ -66,15 +66,15 @@ class Service:
 
 
 @contextlib.contextmanager
-def serving(answers):
+def serving(answers, *, tls=None):
     """Run a service until the block is left; gives it, with its `url`."""
     service = Service(answers)
     loop = asyncio.new_event_loop()
     ready = threading.Event()
 
     async def main():
-        server = await asyncio.start_server(service._client, "127.0.0.1", 0, backlog=512)
-        service.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        server = await asyncio.start_server(service._client, "127.0.0.1", 0, backlog=512, ssl=tls)
+        service.url = f"http{'s' if tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         ready.set()
 
     def forever():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 
 import pytest
 
@@ -16,15 +17,16 @@ from inference_probe.prober.plans import Asking
 from inference_probe.prober.running import run_open
 from inference_probe.prober.schedules import constant
 from tests.prober.servers import answer, chat_stream, plainly, serving, sse
+from tests.sidecar.certificates import make_authority, make_certificate
 
 ASKING = Asking(run="r1", model="m", tenant="fairclock-probe", completion_tokens=3, timeout_seconds=30.0)
 
 
-def asked(url, *, asking=ASKING, times=1, reuses=True):
+def asked(url, *, asking=ASKING, times=1, reuses=True, ca=None):
     """Ask one after the other on one clock."""
 
     async def ask():
-        place = endpoint(url)
+        place = endpoint(url, ca=ca)
         connections = Connections(place, reuses=reuses)
         loop = asyncio.get_running_loop()
         started = loop.time()
@@ -94,6 +96,19 @@ def test_a_connection_that_was_being_closed_is_replaced_and_said():
     with serving(answers) as service:
         first, second = asked(service.url, times=2)
     assert (first.again, second.again, second.outcome) == (False, True, ProbeOutcome.OK)
+
+
+def test_the_handshake_of_tls_is_a_mark_of_its_own_and_a_stranger_is_not_trusted(tmp_path):
+    trusted = make_authority(tmp_path)
+    stranger = make_authority(tmp_path, "stranger")
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(*make_certificate(tmp_path))
+    with serving(plainly, tls=tls) as service:
+        first, second = asked(service.url, times=2, ca=trusted)
+        (refused,) = asked(service.url, ca=stranger)
+    assert first.sent <= first.connected <= first.secured <= first.first_byte
+    assert (first.outcome, second.connected, second.secured) == (ProbeOutcome.OK, None, None)
+    assert (refused.outcome.value, refused.error) == ("unreachable", "TLS: CERTIFICATE_VERIFY_FAILED")
 
 
 async def silent(headers, body):
