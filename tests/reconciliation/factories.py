@@ -6,12 +6,15 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from fairclock.model import Interval
 from fairclock.model.probes import Probe, ProbeOutcome
 from fairclock.model.sightings import Reconciled, Sighting, Source
 
 START = datetime(2026, 10, 14, 3, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 MICROSECOND = timedelta(microseconds=1)
+HOUR = Interval(start=START - timedelta(minutes=30), end=START + timedelta(minutes=30))
+FOUR_MINUTES_US = 240_000_000
 
 # what truly happened, in microseconds from the client's first byte on
 RECEIVED, ARRIVED, QUEUED, SCHEDULED, FIRST, LAST, RESPONDED, LOGGED, DONE = (

@@ -16,6 +16,7 @@ from tests.reconciliation.factories import (
     ARRIVED,
     DONE,
     FIRST,
+    FOUR_MINUTES_US,
     LAST,
     QUEUED,
     RESPONDED,
@@ -28,7 +29,6 @@ from tests.reconciliation.factories import (
 )
 from tests.scripted.commands import said
 
-FOUR_MINUTES_US = 240_000_000
 RANGE = ("--from", START.isoformat(), "--to", (START + 50 * SECOND).isoformat())
 ELSEWHERE = range(100, 103)
 

@@ -13,9 +13,8 @@ from fairclock.model.sightings import Source, told_by_probe
 from sla.measurement import clock_bounds, differences, measured, source_counts
 from sla.measurement.bounding import RESOLUTION_US
 from sla.measurement.problems import Limits, problems
-from tests.reconciliation.factories import FIRST, a_probe, reconciled, sightings
+from tests.reconciliation.factories import FIRST, FOUR_MINUTES_US, a_probe, reconciled, sightings
 
-FOUR_MINUTES_US = 240_000_000
 PAIRS = {(Source.GATEWAY, Source.CLIENT), (Source.SPAN, Source.GATEWAY), (Source.PLUGIN, Source.GATEWAY)}
 
 

@@ -25,10 +25,16 @@ from sla.measurement import measured
 from sla.measurement.problems import Limits, problems
 from sla.measurement.section import measurement_section
 from tests.evaluation.factories import a_contract
-from tests.reconciliation.factories import SECOND, START, a_probe, engine_line, gateway_line
+from tests.reconciliation.factories import (
+    FOUR_MINUTES_US,
+    HOUR,
+    SECOND,
+    START,
+    a_probe,
+    engine_line,
+    gateway_line,
+)
 
-FOUR_MINUTES_US = 240_000_000
-HOUR = Interval(start=START - timedelta(minutes=30), end=START + timedelta(minutes=30))
 NOW = START + timedelta(minutes=1)
 TABLES = (
     "gateway_requests",

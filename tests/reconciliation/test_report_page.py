@@ -8,11 +8,9 @@ from fairclock.model.sightings import Source
 from sla.measurement import measured
 from sla.measurement.section import measurement_tree
 from sla.reports.html import report_html
-from tests.reconciliation.factories import reconciled
+from tests.reconciliation.factories import FOUR_MINUTES_US, reconciled
 from tests.reports import factories
 from tests.reports.reader import Page
-
-FOUR_MINUTES_US = 240_000_000
 
 
 def page(report, code="en"):
