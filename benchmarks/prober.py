@@ -17,8 +17,8 @@ from benchmarks.measuring import Figure
 from inference_probe.prober.asking import Asker
 from inference_probe.prober.connections import Connections
 from inference_probe.prober.endpoints import endpoint
-from inference_probe.prober.lateness import measured
 from inference_probe.prober.latencies import latencies
+from inference_probe.prober.lateness import measured
 from inference_probe.prober.plans import Asking
 from inference_probe.prober.running import run_open
 from inference_probe.prober.schedules import constant

@@ -46,8 +46,10 @@ class Shadow:
     periods: int
 
 
-async def shadow(loading: Loading, plan: Shadow) -> AsyncIterator[Result | NotEvaluable]:
-    """Yield the result of each period, or why it says nothing. The next period is read while one is asked."""
+async def shadow(
+    loading: Loading, plan: Shadow, *, stop: asyncio.Event | None = None
+) -> AsyncIterator[Result | NotEvaluable]:
+    """Yield the result of each period, or why it says nothing. The next period is read while one is asked; `stop` ends it all."""
     connections = Connections(loading.endpoint, reuses=not loading.fresh_connections)
     asker = loading.asks or Asker(connections)
     loop = asyncio.get_running_loop()
@@ -64,19 +66,33 @@ async def shadow(loading: Loading, plan: Shadow) -> AsyncIterator[Result | NotEv
             moved = [replace(each, at_seconds=passed_seconds + each.at_seconds) for each in arrivals]
             questions = list(asking.questions(loading.endpoint, arrivals, first=first))
             first += len(arrivals)
-            ran = loop.create_task(run_open(asker, moved, questions, started=started))
+            ran = loop.create_task(run_open(asker, moved, questions, started=started, stop=stop))
             asked.append((ran, _schedule(plan, window, found, arrivals)))
-            if number + 1 < plan.periods:
+            is_last = number + 1 == plan.periods
+            if not is_last:
                 found = await loop.run_in_executor(None, plan.read, _window(plan, number + 1))
                 # an answer that is late keeps no later period waiting
-                await asyncio.sleep(
-                    started + (number + 1) * plan.period.total_seconds() - loop.time() - _AHEAD_SECONDS
-                )
-            while asked and (asked[0][0].done() or number + 1 == plan.periods):
+                due = started + (number + 1) * plan.period.total_seconds() - _AHEAD_SECONDS
+                is_last = await _stopped(stop, due - loop.time())
+            while asked and (asked[0][0].done() or is_last):
                 task, schedule = asked.pop(0)
                 yield _told(loading, await task, schedule, begun)
+            if is_last:
+                return
     finally:
         connections.close()
+
+
+async def _stopped(stop: asyncio.Event | None, seconds: float) -> bool:
+    """Wait so long, or until `stop` is set, and say whether it was."""
+    if stop is None:
+        await asyncio.sleep(seconds)
+        return False
+    try:
+        async with asyncio.timeout(max(0.0, seconds)):
+            return await stop.wait()
+    except TimeoutError:
+        return False
 
 
 def _told(loading: Loading, ran: Ran, schedule: dict[str, Any], begun: float) -> Result | NotEvaluable:

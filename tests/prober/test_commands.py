@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from fairclock.cli.probe_run import run
 from fairclock.errors import NotEvaluable, UsageError
 from fairclock.model import Interval
-from fairclock.store import open_store
+from fairclock.store import LineBatch, open_store
 from fairclock.store.probes import probes_as_of
 from inference_probe.prober.latencies import figures
 from inference_probe.prober.result_files import read_result
@@ -137,6 +137,40 @@ def test_quality_is_counted_by_inference_mode(dsn):
     stored = rows(dsn, tree["run"])
     assert {(each.tenant, each.inference_mode) for each in stored} == {("", "int4")}
     assert sum(each.invalid_output is False for each in stored) == 10
+
+
+def test_a_shadow_asks_what_the_gateway_logged_a_while_ago_with_its_lengths_and_none_of_its_text(dsn):
+    now = datetime.now(UTC).timestamp()
+    lines = [
+        json.dumps(
+            {
+                "time": f"{now - 12 + n / 4:.3f}", "request_id": f"customers-{n}", "tenant": "acme", "method": "POST",
+                "uri": "/v1/chat/completions", "status": "200", "request_time": "0.001", "request_completion": "OK",
+                "server": "gw", "model": "m", "prompt_tokens": "40", "completion_tokens": "5",
+            }
+        ).encode()
+        for n in range(48)
+    ]  # fmt: skip
+    with open_store(dsn) as store:
+        store.ingest(LineBatch(kind="gateway", source="test", lines=lines))
+    with serving(plainly) as service:
+        done = called(
+            service.url, *COMMON, "--mode", "shadow", "--share", 1, "--delay", 9, "--duration", 3, "--dsn", dsn, "--json"
+        )  # fmt: skip
+    tree = json.loads(done.stdout)
+    stored = rows(dsn, tree["run"])
+    # it begins 9 s before the command did, whenever that was; there is a line every quarter of a second from 12 s ago on
+    assert len(stored) == tree["schedule"]["arrivals"] > 0
+    assert {(each.mode, each.outcome.value, each.completion_tokens) for each in stored} == {
+        ("shadow", "ok", 5)
+    }
+    asked = [
+        body
+        for headers, body in service.requests
+        if not headers["x-request-id"].startswith("probe-" + tree["run"] + "-calibration")
+    ]
+    assert {body["max_tokens"] for body in asked} == {5}
+    assert "customers" not in json.dumps([headers | body for headers, body in service.requests])
 
 
 @pytest.mark.parametrize(

@@ -149,13 +149,14 @@ async def _shadow(
         periods=max(1, round((request["duration_seconds"] or 3600.0) / period.total_seconds())),
     )
     told: list[Result] = []
-    async for each in shadow(prepared, plan):
-        if isinstance(each, NotEvaluable):
-            click.echo(str(each), err=True)
-            continue
-        # the loop goes on asking meanwhile
-        await asyncio.to_thread(keep, store, each, tenant=speaks_for(request, tenant))
-        told.append(each)
+    with stopped_by_signals() as stop:
+        async for each in shadow(prepared, plan, stop=stop):
+            if isinstance(each, NotEvaluable):
+                click.echo(str(each), err=True)
+                continue
+            # the loop goes on asking meanwhile
+            await asyncio.to_thread(keep, store, each, tenant=speaks_for(request, tenant))
+            told.append(each)
     if not told:
         raise NotEvaluable("probe run", "no period says anything", remedy="see the lines above")
     worst = max(told, key=lambda each: float(each.header["prober"]["lateness"]["p99"]))
