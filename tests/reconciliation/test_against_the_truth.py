@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,9 +11,11 @@ from fairclock.model import Interval
 from fairclock.model.probes import ProbeOutcome
 from fairclock.model.sightings import Source
 from fairclock.store import open_store
+from fairclock.store.request_search import Wanted, find_requests
 from inference_probe.reconciliation.reconciling import reconcile
 from sla.measurement import measured
 from sla.measurement.problems import Limits, problems
+from sla.measurement.reading import measured_as_of
 from tests.live.conftest import plugin  # noqa: F401 - a fixture
 from tests.reconciliation.real import PROBES, ask
 
@@ -31,9 +34,14 @@ def found(tmp_path_factory, plugin):  # noqa: F811 - the fixture
         asked = ask(store, folder, plugin)
         now = datetime.now(UTC)
         window = Interval(start=now - timedelta(hours=1), end=now + timedelta(seconds=1))
-        found = reconcile(store, window, as_of=store.watermark(), now=now)
+        as_of = store.watermark()
+        found = reconcile(store, window, as_of=as_of, now=now)
         assert len(asked.probes) == PROBES
-    return found
+        # the same counted where it is kept, and the rows that reports rest on
+        assert measured_as_of(store, window, store.watermark()) == measured(found.probes, found.found)
+        wanted = Wanted(window=window, tenants=("",), most=10 * PROBES)
+        rows = {each.request_id: each for each in find_requests(store, wanted, as_of)}
+    return SimpleNamespace(probes=found.probes, found=found.found, repeated=found.repeated, rows=rows)
 
 
 def durations(found, source, name):
@@ -56,6 +64,14 @@ def test_they_really_queued(found):
 def test_what_the_engine_reports_is_the_truth_to_a_millisecond_for_every_request(found, source, name):
     pairs = zip(durations(found, source, name), durations(found, Source.TRUTH, name), strict=True)
     assert max(abs(mine - truth) for mine, truth in pairs) <= ONE_MS_US
+
+
+@pytest.mark.parametrize("name", OF_ENGINE)
+def test_what_a_report_rests_on_is_the_truth_to_a_millisecond_for_every_request(found, name):
+    for each in found.found:
+        row = found.rows[each.probe.id]
+        assert row.engine == "joined"
+        assert abs(getattr(row, name) - getattr(each.by(Source.TRUTH), name)) <= ONE_MS_US
 
 
 def test_end_to_end_of_the_log_is_the_clients_to_five_milliseconds_at_the_median(found):

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from fairclock.cli.pipeline.evaluator import evaluator
 from fairclock.cli.pipeline.reconciling import ReconcileStep
 from fairclock.model import Interval
 from fairclock.model.sightings import Source
@@ -239,3 +240,20 @@ def test_the_report_says_how_well_its_contracts_service_is_measured(store):
     json.dumps(section, allow_nan=False)
     empty = Interval(start=HOUR.start - timedelta(days=2), end=HOUR.start - timedelta(days=1))
     assert measurement_section(store, [a_contract()], empty, as_of) is None
+
+
+class Nothing:
+    def step(self, now):
+        del now
+
+
+def test_up_reconciles_before_it_looks_for_alerts_and_not_at_all_where_it_is_told_not_to():
+    def steps(**given):
+        passes = evaluator(lambda: None, Nothing(), lambda _: Nothing(), **given)
+        return [
+            each.labels["step"] for each in passes.figures() if each.name == "fairclock_evaluator_failing"
+        ]
+
+    assert "reconciliation" not in steps()
+    found = steps(reconciling=Nothing())
+    assert found.index("reconciliation") < found.index("alerts")
