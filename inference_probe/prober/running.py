@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fairclock.model.probes import ProbeOutcome
 from inference_probe.prober.lateness import STOPPED, LagMeter
 from inference_probe.prober.observations import Observation, on_the_runs_clock
+from inference_probe.prober.timers import FineTimer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,11 +97,11 @@ async def _send(
     tasks: list[asyncio.Task[Observation]],
 ) -> None:
     loop = asyncio.get_running_loop()
-    for arrival, question in zip(arrivals, questions, strict=True):
-        intended = started + arrival.at_seconds
-        # where its time has passed, a turn of the loop lets those under way go on
-        await asyncio.sleep(max(0.0, intended - loop.time()))
-        tasks.append(loop.create_task(asker.ask(question, started=started, intended=intended)))
+    with FineTimer() as timer:
+        for arrival, question in zip(arrivals, questions, strict=True):
+            intended = started + arrival.at_seconds
+            await timer.until(intended)
+            tasks.append(loop.create_task(asker.ask(question, started=started, intended=intended)))
 
 
 async def _ended(

@@ -15,7 +15,9 @@ from inference_probe.prober.lateness import STOPPED, LagMeter, measured
 from inference_probe.prober.plans import Asking
 from inference_probe.prober.running import run_open
 from inference_probe.prober.schedules import Arrival
+from inference_probe.prober.timers import FineTimer
 from tests.prober.factories import an_observation
+from tests.prober.loops import run_timeless
 from tests.prober.servers import answer, serving
 
 
@@ -64,6 +66,36 @@ def test_a_run_that_is_stopped_says_of_each_probe_how_far_it_came():
     assert (third.outcome, third.error, third.sent) == (ProbeOutcome.NOT_SENT, STOPPED, None)
     # what a person stopped was not late
     assert measured(ran.seen, [], bound_seconds=60).void_reason() == ""
+
+
+async def waited_for(instants):
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    found = []
+    with FineTimer() as timer:
+        for each in instants:
+            await timer.until(started + each)
+            found.append(loop.time() - started)
+    return found
+
+
+@pytest.mark.parametrize(
+    "runner", [asyncio.run, run_timeless], ids=["by the system's clock", "by a clock that is told"]
+)
+def test_a_timer_never_wakes_before_its_instant_and_waits_for_none_that_has_passed(runner):
+    instants = [0.0005, 0.001, 0.02, 0.0201, 0.01, 0.05]
+    found = runner(waited_for(instants))
+    assert all(at >= meant - 1e-8 for at, meant in zip(found, instants, strict=True))
+    assert found == sorted(found)
+
+
+def test_a_timer_is_the_systems_where_there_is_one():
+    async def file():
+        with FineTimer() as timer:
+            return timer._file
+
+    assert asyncio.run(file()) >= 0
+    assert run_timeless(file()) == -1
 
 
 def test_a_loop_that_stands_still_is_measured():
