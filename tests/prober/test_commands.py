@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from fairclock.cli.probe_run import run
 from fairclock.errors import NotEvaluable, UsageError
 from fairclock.model import Interval
-from fairclock.store import LineBatch, open_store
+from fairclock.store import LineBatch, Query, open_store
 from fairclock.store.probes import probes_as_of
 from inference_probe.prober.latencies import figures
 from inference_probe.prober.result_files import read_result
@@ -171,6 +171,35 @@ def test_a_shadow_asks_what_the_gateway_logged_a_while_ago_with_its_lengths_and_
     ]
     assert {body["max_tokens"] for body in asked} == {5}
     assert "customers" not in json.dumps([headers | body for headers, body in service.requests])
+
+
+def test_a_canary_that_fails_is_to_be_rolled_back_and_that_is_an_alert(dsn, tmp_path):
+    async def fails(headers, body):
+        yield answer(b"", status="500 Error")
+
+    policy, file = tmp_path / "policy.yaml", tmp_path / "canary.jsonl"
+    policy.write_text(
+        "thresholds: {memory_ratio: , mean_ratio: 1000}\nsteps: {every_seconds: 0.5}\nleast_probes: 5\n"
+    )
+    with serving(plainly) as old, serving(fails) as new:
+        done = called(
+            old.url, *COMMON, "--mode", "canary", "--canary", new.url, "--policy", policy, "--rate", 60, "-o", file,
+            "--dsn", dsn,
+        )  # fmt: skip
+    assert done.return_value == 1
+    assert "5 %: rollback (failures are 100.00 points more, at most 1)" in done.stdout
+    assert called("--show", file).stdout == done.stdout
+    kept = read_result(file)
+    assert kept.header["endpoints"] == {"baseline": old.url, "canary": new.url}
+    stored = rows(dsn, kept.header["run"])
+    # they speak for nobody: what may be broken is no customer's outage
+    assert {(each.tenant, each.target, each.outcome.value) for each in stored} == {
+        ("fairclock-probe", old.url, "ok"),
+        ("fairclock-probe", new.url, "server_error"),
+    }
+    with open_store(dsn) as store:
+        alerts = store.rows(Query(sql="SELECT alert_id, state, severity FROM alerts"))
+    assert alerts == [(f"canary/{kept.header['run']}", "firing", "critical")]
 
 
 @pytest.mark.parametrize(
