@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import time
 
 import pytest
@@ -12,6 +13,7 @@ from inference_probe.prober.asking import Asker
 from inference_probe.prober.connections import Connections
 from inference_probe.prober.endpoints import endpoint
 from inference_probe.prober.lateness import STOPPED, LagMeter, measured
+from inference_probe.prober.limits import allow_many_files
 from inference_probe.prober.plans import Asking
 from inference_probe.prober.running import run_open
 from inference_probe.prober.schedules import Arrival
@@ -96,6 +98,15 @@ def test_a_timer_is_the_systems_where_there_is_one():
 
     assert asyncio.run(file()) >= 0
     assert run_timeless(file()) == -1
+
+
+def test_as_many_connections_as_the_system_lets_this_process_have_may_wait():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(256, hard), hard))
+    try:
+        assert allow_many_files() == hard == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_loop_that_stands_still_is_measured():

@@ -17,6 +17,7 @@ from fairclock.cli.probing.request import RunRequest, api_key, loading, probe_te
 from fairclock.cli.probing.stopping import stopped_by_signals
 from fairclock.errors import NotEvaluable, UsageError
 from fairclock.store import open_store
+from inference_probe.prober.limits import allow_many_files
 from inference_probe.prober.result_files import Result, write_result
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def run_mode(request: RunRequest) -> int:
     found = settings(request)
     tenant = probe_tenant(found, request["tenant"])
     prepared = loading(request, tenant)
+    allow_many_files()
     opened = nullcontext(None) if request.dsn is None else open_store(request.dsn)
     with opened as store:
         if request.mode == "canary":
