@@ -174,15 +174,18 @@ def _duration(place: str) -> str:
     return f"multiIf({choices}, NULL)"
 
 
-def clocks_query(probed: Probed, nested: Sequence[tuple[str, str]], *, resolution_us: int) -> Query:
+def clocks_query(
+    probed: Probed, nested: Sequence[tuple[str, str]], *, resolution_us: int, passed_over: int
+) -> Query:
     """Return the query for between what the clocks of `nested` (inner, outer) sources are apart.
 
     Columns: the pair's number from 1, both instances, requests, the bounds (low, high), those of the first and of the last third
-    of the requests; µs.
+    of the requests; µs. One in `passed_over` of the narrowest bounds is passed over on either side.
     """
     inner, outer = map(list, zip(*nested, strict=True))
     bounds = ", ".join(
-        f"arrayMax(each -> each.3, {some}), arrayMin(each -> each.4, {some})"
+        f"arraySort(arrayMap(each -> each.3, {some}))[-1 - intDiv(toInt64(length({some})), {passed_over})],"
+        f" arraySort(arrayMap(each -> each.4, {some}))[1 + intDiv(toInt64(length({some})), {passed_over})]"
         for some in ("bounds", "arraySlice(bounds, 1, third)", "arraySlice(bounds, -third)")
     )
     return probed.query(

@@ -15,7 +15,7 @@ from fairclock.store.probe_figures import (
     sent_query,
     sources_query,
 )
-from sla.measurement.bounding import NESTED, RESOLUTION_US, ClockBounds
+from sla.measurement.bounding import NESTED, PASSED_OVER, RESOLUTION_US, ClockBounds
 from sla.measurement.differing import COMPARED, Difference
 from sla.measurement.figures import Measurement
 from sla.measurement.missing import SourceCount
@@ -99,7 +99,10 @@ def _difference(row: Sequence[Any]) -> Difference:
 def _clocks(store: Rows, probed: Probed) -> list[ClockBounds]:
     nested = [(inner.value, outer.value) for inner, outer in NESTED]
     return [
-        _clock_bounds(row) for row in store.rows(clocks_query(probed, nested, resolution_us=RESOLUTION_US))
+        _clock_bounds(row)
+        for row in store.rows(
+            clocks_query(probed, nested, resolution_us=RESOLUTION_US, passed_over=PASSED_OVER)
+        )
     ]
 
 

@@ -49,6 +49,24 @@ def test_a_clock_four_minutes_ahead_changes_no_duration_and_is_reported(source):
     assert {kind for kind, _ in kinds(skewed)} == {"clocks"}
 
 
+@pytest.mark.parametrize(("late", "moved"), [(2, False), (3, True)], ids=["one in twenty", "more than that"])
+def test_stamps_that_come_late_now_and_then_are_no_clock_that_moves(late, moved):
+    found = []
+    for number in range(40):
+        each = reconciled(number)
+        told = tuple(
+            replace(seen, end_to_end_us=seen.end_to_end_us - 100_000)
+            if seen.source is Source.GATEWAY and number % 13 == 0 and number // 13 < late
+            else seen
+            for seen in each.sightings
+        )
+        found.append(replace(each, sightings=told))
+    (span,) = (
+        each for each in clock_bounds(found) if (each.source, each.against) == (Source.SPAN, Source.GATEWAY)
+    )
+    assert (span.drift_us > 0) is moved
+
+
 def test_a_clock_that_is_set_in_between_is_told_as_moved():
     found = [
         reconciled(number, ahead_us={Source.SPAN: 0 if number < 5 else FOUR_MINUTES_US})
