@@ -1,6 +1,6 @@
-"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [scraping] [sealing] [tailing] [receiving]
+"""Run the benchmarks and print a table: ``python -m benchmarks [importing] [plugin] [prober] [scraping] [sealing] [tailing] [receiving]
 [sidecar] [exposition] [evaluating[=REQUESTS]] [planning] [attributing[=SEQUENCES]] [reporting[=CONTRACTS]] [console[=REQUESTS]]
-[scaling[=REQUESTS]]``.
+[scaling[=REQUESTS]] [simulating[=PROBES]]``; the last needs vLLM, and runs only where it is named.
 
 Each figure is a median within one run on this machine. Ratios travel between machines, seconds do not. It
 exits with 0 whatever the figures are, since a target is missed on a busy machine; the table says which were.
@@ -26,12 +26,14 @@ from benchmarks import (
     importing,
     planning,
     plugin,
+    prober,
     receiving,
     reporting,
     scaling,
     scraping,
     sealing,
     sidecar,
+    simulating,
     tailing,
 )
 
@@ -44,6 +46,7 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "attributing": attributing.figures,
     "importing": importing.figures,
     "plugin": plugin.figures,
+    "prober": prober.figures,
     "scraping": scraping.figures,
     "sealing": sealing.figures,
     "tailing": tailing.figures,
@@ -55,8 +58,10 @@ BENCHMARKS: dict[str, Callable[..., list[Figure]]] = {
     "planning": planning.figures,
     "console": console.figures,
     "scaling": scaling.figures,
+    "simulating": simulating.figures,
 }
-_SIZED = ("attributing", "console", "evaluating", "reporting", "scaling")
+_ONLY_NAMED = ("simulating",)
+_SIZED = ("attributing", "console", "evaluating", "reporting", "scaling", "simulating")
 _WIDTH = 150
 _WORDS = {True: "met", False: "missed", None: ""}
 
@@ -78,7 +83,7 @@ def main(names: list[str]) -> int:
     table = Table(title=f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}")
     for heading in ("what", "measured", "target", "", "of the limit", "rows/s", "peak memory", "bytes a row"):
         table.add_column(heading)
-    for name in names or BENCHMARKS:
+    for name in names or [each for each in BENCHMARKS if each not in _ONLY_NAMED]:
         print(f"· {name}", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
             benchmark, _, size = name.partition("=")

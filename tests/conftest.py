@@ -35,6 +35,7 @@ LONGEST_FIRST = (
     "scripted/test_scripted_months.py",
     "gateways/test_in_the_store.py",
     "demo/test_demo.py",
+    "probe_service/test_service.py",
     "incidents/test_noticing.py",
     "evaluation/test_intervals.py",
     "acceptance/test_wrong_input.py",

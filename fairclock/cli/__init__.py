@@ -27,6 +27,7 @@ _COMMANDS = {
     "degradations": "Record when answers were of a lesser quality, list.",
     "ledger": "Rate what was used; show, close, verify, invoice what is owed; credits.",
     "alerts": "Show alerts and who was told, try destinations, keep alerts silent.",
+    "probe": "Serve a model that tells the truth, ask it as a customer would, compare.",
     "dashboards": "Make Grafana's dashboards.",
     "migrate": "Bring a server's tables up to date.",
     "query": "Run SQL on the store.",

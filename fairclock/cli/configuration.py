@@ -22,6 +22,7 @@ from exporters.webhooks.configuration import WebhooksSection
 from fairclock.config import FilePath, Listening, Section, find_file, load_configuration, refuse
 from fairclock.console.configuration import ConsoleSection
 from fairclock.store.configuration import StoreSection
+from inference_probe.configuration import ProbeSection
 from sla.configuration import SlaSection
 from sla.reports.configuration import ReportsSection
 
@@ -68,6 +69,7 @@ class Configuration(Section):
     sla: SlaSection = SlaSection()
     reports: ReportsSection = ReportsSection()
     billing: BillingSection = BillingSection()
+    probe: ProbeSection = ProbeSection()
     webhooks: WebhooksSection = WebhooksSection()
     mail: MailSection = MailSection()
     http: HttpSection = HttpSection()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairclock.cli.pipeline.parts import Pipeline
     from fairclock.cli.pipeline.prices import FollowedPrices
     from fairclock.cli.pipeline.rating import RatingStep
+    from fairclock.cli.pipeline.reconciling import ReconcileStep
     from fairclock.store import Store
 
 _SEAL_EVERY_SECONDS = 60.0
@@ -132,9 +133,12 @@ def _passes(
     prices: FollowedPrices | None,
 ) -> Passes:
     rating = None if prices is None else _rating(store, settings, prices)
+    reconciling = _reconciling(store, settings)
     if contracts is None:
         passes = Passes()
         passes.add("seals", SealStep(store))
+        if reconciling is not None:
+            passes.add("reconciliation", reconciling)
         if rating is not None:
             passes.add("prices", rating.prices)
             passes.add("rating", rating)
@@ -150,7 +154,17 @@ def _passes(
         lambda versions: watching(settings.sla.alerts, store, pipeline, versions, prices=watched),
         seal_deliveries=sending_seals(settings, store),
         rating=rating,
+        reconciling=reconciling,
     )
+
+
+def _reconciling(store: Callable[[], Store], settings: Configuration) -> ReconcileStep | None:
+    """Return the step that holds probes against what was said of them; None where it is switched off."""
+    if not settings.probe.reconcile.enabled:
+        return None
+    from fairclock.cli.pipeline.reconciling import ReconcileStep  # noqa: PLC0415 - only where it is done
+
+    return ReconcileStep(store, settings.probe.reconcile)
 
 
 def _rating(store: Callable[[], Store], settings: Configuration, prices: FollowedPrices) -> RatingStep:

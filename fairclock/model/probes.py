@@ -40,6 +40,9 @@ class Probe:
     tenant: whose traffic it stands for; empty: everybody's. model, region: empty where any will do.
     first_token_us, done_us: since `sent_at`, on the prober's clock; None where it did not come so far.
     engine, engine_request_id and the engine's durations are the engine's own words, where they are known.
+    run and number: which of a run's probes it is; mode: what kind of run. connected_us, secured_us: the end of the
+    handshakes, None on a connection that was open. engine_arrived_at: on the engine's wall clock. The last three say
+    what the answer to a fixed prompt was worth, None where that was not looked at.
     """
 
     id: str
@@ -66,3 +69,18 @@ class Probe:
     engine_prefill_us: int | None = None
     engine_decode_us: int | None = None
     engine_first_token_us: int | None = None
+    run: str = ""
+    number: int = 0
+    mode: str = ""
+    trace_id: str = ""
+    inference_mode: str = ""
+    connected_us: int | None = None
+    secured_us: int | None = None
+    first_byte_us: int | None = None
+    first_reasoning_token_us: int | None = None
+    cached_tokens: int | None = None
+    finish_reason: str = ""
+    engine_arrived_at: datetime | None = None
+    repetition_ratio: float | None = None
+    numbers_copied_ratio: float | None = None
+    invalid_output: bool | None = None

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from fairclock.model import Interval
     from fairclock.store import Store
 
-_COLUMNS = tuple(field.name for field in fields(Probe))
+COLUMNS = tuple(field.name for field in fields(Probe))
+"""What of `probe_requests` is a probe's own."""
+
 _ERROR_CHARACTERS = 500
 
 
@@ -31,18 +33,22 @@ class Rows(Protocol):
 def keep_probes(store: Store, probes: Sequence[Probe]) -> None:
     """Add what is said of some probes; of a probe that is added again the first row holds."""
     if probes:
-        insert_stamped(store, "probe_requests", _COLUMNS, [_row(each) for each in probes])
+        insert_stamped(store, "probe_requests", COLUMNS, [row_of(each) for each in probes])
 
 
-def probes_as_of(store: Rows, window: Interval, as_of: datetime) -> list[Probe]:
-    """Return the probes that were to be sent in `window`, as they were known at `as_of`, in time order."""
+def probes_as_of(store: Rows, window: Interval, as_of: datetime, *, judged: bool = False) -> list[Probe]:
+    """Return the probes that were to be sent in `window`, as they were known at `as_of`, in time order.
+
+    judged: only those whose answers were looked at.
+    """
+    only = " AND invalid_output IS NOT NULL" if judged else ""
     found = store.rows(
         Query(
-            sql=f"SELECT {', '.join(_COLUMNS)} FROM (SELECT * FROM probe_requests"
+            sql=f"SELECT {', '.join(COLUMNS)} FROM (SELECT * FROM probe_requests"
             " WHERE intended_at >= fromUnixTimestamp64Micro({probes_from:Int64}, 'UTC')"
             " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
             " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
-            " ORDER BY stored_at LIMIT 1 BY id) ORDER BY intended_at, id",
+            f"{only} ORDER BY stored_at LIMIT 1 BY id) ORDER BY intended_at, id",
             parameters={
                 "probes_from": to_us(window.start),
                 "probes_to": to_us(window.end),
@@ -50,20 +56,25 @@ def probes_as_of(store: Rows, window: Interval, as_of: datetime) -> list[Probe]:
             },
         )
     )
-    return [_probe(row) for row in found]
+    return [probe_of(row) for row in found]
 
 
-def _row(probe: Probe) -> tuple[object, ...]:
-    said = {name: getattr(probe, name) for name in _COLUMNS}
+def row_of(probe: Probe) -> tuple[object, ...]:
+    """Return a probe as a row of `COLUMNS`."""
+    said = {name: getattr(probe, name) for name in COLUMNS}
     said["outcome"] = probe.outcome.value
     said["stream"] = int(probe.stream)
+    said["invalid_output"] = None if probe.invalid_output is None else int(probe.invalid_output)
     said["error"] = probe.error[:_ERROR_CHARACTERS]
     return tuple(value.astimezone(UTC) if isinstance(value, datetime) else value for value in said.values())
 
 
-def _probe(row: Sequence[Any]) -> Probe:
-    said = dict(zip(_COLUMNS, row, strict=True))
-    sent_at = said["sent_at"]
-    if sent_at is not None and sent_at.tzinfo is None:
-        said["sent_at"] = sent_at.replace(tzinfo=UTC)
+def probe_of(row: Sequence[Any]) -> Probe:
+    """Return the probe in a row of `COLUMNS`."""
+    said = dict(zip(COLUMNS, row, strict=True))
+    for name in ("sent_at", "engine_arrived_at"):
+        if said[name] is not None and said[name].tzinfo is None:
+            said[name] = said[name].replace(tzinfo=UTC)
+    if said["invalid_output"] is not None:
+        said["invalid_output"] = bool(said["invalid_output"])
     return Probe(**{**said, "outcome": ProbeOutcome(said["outcome"]), "stream": bool(said["stream"])})

@@ -266,6 +266,25 @@ class ProbesSection(Section):
     """How soon somebody has to look."""
 
 
+class MeasurementSection(Section):
+    """Sources that miss probes, differ from each other about them, or whose clocks are apart."""
+
+    enabled: bool = True
+    """Whether it watches."""
+
+    window: Seconds = Field(default="1h", validate_default=True, ge=60)
+    """Of how long a time probes are looked at."""
+
+    min_probes: int = Field(default=3, ge=1)
+    """Fewer probes say nothing; a source that missed as many in a row is silent."""
+
+    clocks_apart: Seconds = Field(default="1s", validate_default=True, gt=0)
+    """How far the clocks of two hosts may be apart, or move against each other."""
+
+    severity: SeverityName = "warning"
+    """How soon somebody has to look."""
+
+
 class CostSection(Section):
     """Calls that cost more than the price book's ceilings, and budgets that are exceeded or headed there."""
 
@@ -302,6 +321,7 @@ class AlertsSection(Section):
     gap: GapSection = GapSection()
     sources: SourcesSection = SourcesSection()
     probes: ProbesSection = ProbesSection()
+    measurement: MeasurementSection = MeasurementSection()
     cost: CostSection = CostSection()
     disk: DiskSection = DiskSection()
 
@@ -324,8 +344,8 @@ def named(name: str) -> str:
 
 TAKEN = frozenset(
     {
-        "budget-pace", "cost-budget", "cost-ceiling", "cost-forecast", "disk-full", "disk-low", "kv-cache", "latency-in-period", "measurement-gap", "probes-failed", "queue-share",
-        "source-silent", "source-suspect",
+        "budget-pace", "cost-budget", "cost-ceiling", "cost-forecast", "disk-full", "disk-low", "kv-cache", "latency-in-period", "measurement-clocks",
+        "measurement-differs", "measurement-gap", "measurement-misses", "probes-failed", "queue-share", "source-silent", "source-suspect",
     }
 )  # fmt: skip
 """The rules that are always called so."""

@@ -24,6 +24,7 @@ from sla.alerting.contracts import (
 )
 from sla.alerting.costs import cost_watches
 from sla.alerting.disks import disk_watches
+from sla.alerting.measurement import measurement_watches
 from sla.alerting.measuring import Moment, Sums, newest_as_of
 from sla.alerting.naming import EVERYBODY
 from sla.alerting.sources import KV_CACHE, kv_cache_watches, source_watches
@@ -139,6 +140,7 @@ class AlertEngine:
         parts += [
             kv_cache_watches(moment, section),
             source_watches(moment, section),
+            measurement_watches(moment, section),
             disk_watches(moment, section),
         ]
         if self.costs is not None:

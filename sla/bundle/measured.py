@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairclock.model import Interval
 from fairclock.store.bundles import began_within, offsets_query, runs_query, set_aside_query
 from fairclock.store.engine_timelines import Sweep, days, timeline
+from fairclock.store.probe_sightings import reconciled_as_of
 from fairclock.store.probes import probes_as_of
 from fairclock.store.requests import seals_as_of
 from sla.bundle.tables import write_table
@@ -49,6 +50,14 @@ def measured_files(store: Store, judges: Sequence[Judging], as_of: datetime) -> 
     probes = probes_as_of(store, Interval(start=period.start - REACH, end=elapsed.end), as_of)
     concerned = {each.id: each for judge in judges for each in concerning(judge.contract, probes)}
     yield "probes.jsonl", lines_bytes(tree_of(each) for each in probes if each.id in concerned)
+    yield (
+        "sightings.jsonl",
+        lines_bytes(
+            {"id": each.probe.id, "seen": [tree_of(seen) for seen in each.sightings]}
+            for each in reconciled_as_of(store, elapsed, as_of)
+            if each.probe.id in concerned
+        ),
+    )
     seals = store.rows(seals_as_of(period, as_of))
     yield (
         "seals.jsonl",

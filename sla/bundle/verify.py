@@ -1448,19 +1448,22 @@ class Reading:
         return carried
 
 
+def concerns(probe: Tree, version: Version) -> bool:
+    """Tell whether a probe says something of the contract's service; what it leaves open is in scope."""
+    scope = version.clauses["scope"]
+    if probe["outcome"] in ("quota_rejected", "client_error", "aborted", "not_sent"):
+        return False
+    return probe["tenant"] in {"", *version.tenants} and all(
+        not scope[names] or probe[name] in {"", *scope[names]}
+        for name, names in (("model", "models"), ("region", "regions"))
+    )
+
+
 def failed_probes(probes: Sequence[Tree], version: Version) -> list[Span]:
     """Return when the service did not answer probes: from each that failed to the next of its target, at most an hour."""
-    scope = version.clauses["scope"]
     series: dict[tuple[str, str, str], list[tuple[int, str, str]]] = defaultdict(list)
     for each in probes:
-        if each["outcome"] in ("quota_rejected", "client_error", "aborted", "not_sent") or each[
-            "tenant"
-        ] not in {"", *version.tenants}:
-            continue
-        if all(
-            not scope[names] or each[name] in {"", *scope[names]}
-            for name, names in (("model", "models"), ("region", "regions"))
-        ):
+        if concerns(each, version):
             series[each["target"], each["model"], each["region"]].append(
                 (instant(each["intended_at"]), each["id"], each["outcome"])
             )
@@ -3273,7 +3276,179 @@ def not_evaluated(
     return list(dict.fromkeys(found))
 
 
-# ---------------------------------------------------------------- 15. all of it
+# ---------------------------------------------------------------- 15. how well it was measured
+
+SOURCES = ("client", "gateway", "span", "plugin", "truth")  # who may see a probe, from the outermost inwards
+NESTED = (  # whose part of a request lies within whose
+    ("gateway", "client"),
+    *((inner, outer) for outer in ("gateway", "client") for inner in ("span", "plugin", "truth")),
+)
+OF_ENGINE = (("plugin", "truth"), ("span", "truth"), ("span", "plugin"))
+COMPARED = (  # clock, of, against, what the difference may be (us), of what share of the probes it may be more
+    ("end_to_end", "gateway", "client", 5_000, 0.5),
+    ("time_to_first_token", "gateway", "client", None, None),
+    *(
+        (clock, source, against, 1_000 if clock in ("queue", "prefill", "decode") else None, 0.0)
+        for source, against in OF_ENGINE
+        for clock in ("queue", "prefill", "decode", "time_to_first_token", "end_to_end")
+    ),
+)
+RESOLUTION_US = 2_000  # what a log's milliseconds can hide of a beginning and of an end
+PASSED_OVER = (
+    20  # of the narrowest bounds of two clocks one in so many is passed over: stamps of busy hosts come late
+)
+
+
+def measurement_section(whole: Whole, probes: Sequence[Tree], told: Sequence[Tree]) -> Tree | None:
+    """Return what probes say of the measurement: who saw them, how sources differ, how their clocks stand."""
+    concerned = {
+        each["id"]: each
+        for each in probes
+        if whole.elapsed[0] <= instant(each["intended_at"]) < whole.elapsed[1]
+        and any(concerns(each, reading.version) for reading in whole.readings)
+    }
+    if not concerned:
+        return None
+    ordered = sorted(concerned.values(), key=lambda each: (instant(each["intended_at"]), each["id"]))
+    sent = [each for each in ordered if each["sent_at"] is not None]
+    seen = {each["id"]: {one["source"]: one for one in each["seen"]} for each in told}
+    found = [(each, seen[each["id"]]) for each in ordered if each["id"] in seen]
+    late = sorted(max(0, instant(each["sent_at"]) - instant(each["intended_at"])) for each in sent)
+    answered = sum(each["outcome"] == "ok" for each in sent)
+    return {
+        "probes": {
+            "sent": len(sent),
+            "answered": answered,
+            "failed": len(sent) - answered,
+            "reconciled": len(found),
+        },
+        "lateness": {name: at(late, p) for name, p in (("p50", 50), ("p99", 99), ("max", 100))}
+        if late
+        else None,
+        "sources": [source_row(source, found) for source in SOURCES] if found else [],
+        "differences": [row for compared in COMPARED for row in difference_rows(compared, found)],
+        "clocks": [row for pair in NESTED for row in clock_rows(pair, found)],
+        "answers": answer_rows(ordered),
+    }
+
+
+def answer_rows(probes: Sequence[Tree]) -> list[Tree]:
+    """Return what answers to fixed questions were worth, a row an inference mode."""
+    judged = [each for each in probes if each["invalid_output"] is not None]
+    return [
+        {
+            "inference_mode": mode,
+            "answers": sum(each["inference_mode"] == mode for each in judged),
+            **{
+                name: mean_ratio([each[key] for each in judged if each["inference_mode"] == mode])
+                for name, key in (
+                    ("repetition_ratio", "repetition_ratio"),
+                    ("numbers_copied_ratio", "numbers_copied_ratio"),
+                    ("invalid_ratio", "invalid_output"),
+                )
+            },
+        }
+        for mode in sorted({each["inference_mode"] for each in judged})
+    ]
+
+
+def mean_ratio(ratios: Iterable[float | bool | None]) -> float | None:
+    """Return the mean in whole millionths, half of one upwards; None of nothing."""
+    known = [round(float(each) * 1_000_000) for each in ratios if each is not None]
+    return (2 * sum(known) + len(known)) // (2 * len(known)) / 1_000_000 if known else None
+
+
+def at(ascending: Sequence[int], percentile: int) -> float:
+    """Return a percentile in seconds."""
+    return ascending[rank_of(len(ascending), Fraction(percentile)) - 1] / SECOND_US
+
+
+def source_row(source: str, found: Sequence[tuple[Tree, Tree]]) -> Tree:
+    """Return how many probes a source should have seen and saw: a gateway what got a status, an engine what was answered."""
+    expected = [
+        (probe, source in seen)
+        for probe, seen in found
+        if {"client": probe["sent_at"] is not None, "gateway": probe["status"] != 0}.get(
+            source, probe["outcome"] == "ok"
+        )
+    ]
+    last = next((place for place, (_, was) in enumerate(reversed(expected)) if was), len(expected))
+    count = sum(was for _, was in expected)
+    return {
+        "source": source,
+        "expected": len(expected),
+        "seen": count,
+        "missing": len(expected) - count,
+        "unseen_last": last,
+        "unseen_since": written(instant(expected[-last][0]["intended_at"])) if last else None,
+    }
+
+
+def difference_rows(compared: tuple[Any, ...], found: Sequence[tuple[Tree, Tree]]) -> Iterable[Tree]:
+    """Yield how far a duration of one source lies above that of another, if both have it of any answered probe."""
+    clock, source, against, tolerance, share = compared
+    name = "first_token_us" if clock == "time_to_first_token" else f"{clock}_us"
+    pairs = [
+        (seen[source][name], seen[against][name])
+        for probe, seen in found
+        if probe["outcome"] == "ok" and source in seen and against in seen
+    ]
+    apart = sorted(mine - theirs for mine, theirs in pairs if mine is not None and theirs is not None)
+    if not apart:
+        return
+    sizes = sorted(abs(each) for each in apart)
+    yield {
+        "clock": clock,
+        "source": source,
+        "against": against,
+        "n": len(apart),
+        "min": apart[0] / SECOND_US,
+        "median": at(apart, 50),
+        "max": apart[-1] / SECOND_US,
+        **{f"size_p{p}": at(sizes, p) for p in (50, 95, 99)},
+        "tolerance": seconds(tolerance),
+        "beyond": None if tolerance is None else sum(size > tolerance for size in sizes),
+        "may_be_beyond": None if tolerance is None else share,
+    }
+
+
+def clock_rows(pair: tuple[str, str], found: Sequence[tuple[Tree, Tree]]) -> Iterable[Tree]:
+    """Yield between what each inner clock is ahead of each outer one: the inner part lies within the outer part."""
+    spans: dict[tuple[str, str], list[Span]] = defaultdict(list)
+    for probe, seen in found:
+        inner, outer = (seen.get(source) for source in pair)
+        if probe["outcome"] != "ok" or inner is None or outer is None:
+            continue
+        values = [each[name] for each in (inner, outer) for name in ("began_at", "end_to_end_us")]
+        if None in values:
+            continue
+        began = instant(values[0]) - instant(values[2])
+        ended = began + values[1] - values[3]
+        spans[inner["instance"], outer["instance"]].append((ended - RESOLUTION_US, began + RESOLUTION_US))
+    for (instance, against_instance), bounds in sorted(spans.items()):
+        third = max(1, len(bounds) // 3)
+        (low, high), first, last = (
+            (
+                sorted(each[0] for each in some)[-1 - len(some) // PASSED_OVER],
+                sorted(each[1] for each in some)[len(some) // PASSED_OVER],
+            )
+            for some in (bounds, bounds[:third], bounds[-third:])
+        )
+        yield {
+            "source": pair[0],
+            "instance": instance,
+            "against": pair[1],
+            "against_instance": against_instance,
+            "n": len(bounds),
+            "ahead": [low / SECOND_US, high / SECOND_US],
+            "ahead_first": [us / SECOND_US for us in first],
+            "ahead_last": [us / SECOND_US for us in last],
+            "apart": max(0, low, -high) / SECOND_US,
+            "moved": max(0, low - high) / SECOND_US,
+        }
+
+
+# ---------------------------------------------------------------- 16. all of it
 
 
 def recomputed(bundle: Bundle) -> tuple[Tree, list[str]]:
@@ -3353,6 +3528,9 @@ def recomputed(bundle: Bundle) -> tuple[Tree, list[str]]:
         },
         "simulated": whole.count(lambda month, j: month.rows["simulated"][j] != 0) > 0,
         "daily": daily_section(whole),
+        "measurement": measurement_section(
+            whole, bundle.lines("probes.jsonl"), bundle.lines("sightings.jsonl")
+        ),
         "unmeasured": {**unmeasured, "coverage_floor": float(percent(unmeasured["coverage_floor"]))},
         "not_evaluated": not_evaluated(readings, costs, is_rated=charged is not None),
     }

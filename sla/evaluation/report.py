@@ -54,6 +54,7 @@ from sla.evaluation.values import (
     read_delivered,
 )
 from sla.evaluation.verdict_rows import objectives_section, version_section
+from sla.measurement.section import measurement_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -195,6 +196,9 @@ def _evaluate(
         "simulated": traffic.simulated > 0,
         "daily": daily_section(daily(store, everything.source, period, latest.zone)),
         "unmeasured": unmeasured_section(latest),
+        "measurement": measurement_section(
+            store, [each.contract for each in subjects], elapsed, instant_known
+        ),
         "not_evaluated": list(
             dict.fromkeys(
                 path

@@ -42,6 +42,7 @@ _FIRST = (
     "cost",
     "credits",
     "amounts",
+    "measurement",
     "not_evaluated",
     "evidence",
 )

@@ -11,6 +11,7 @@ from fairclock.documents.fonts import CHINESE, LATIN, MONOSPACED
 from fairclock.documents.languages import Language, load_language
 from fairclock.documents.templates import environment, rendered
 from sla.reports import drawings
+from sla.reports.answers import answers_rows
 from sla.reports.appearance import AS_SHIPPED
 from sla.reports.budgets import budget_rows
 from sla.reports.burn_down import burn_downs, spent_tables
@@ -38,6 +39,7 @@ from sla.reports.front import front
 from sla.reports.incident_summary import incident_summary
 from sla.reports.incidents import incident_notes, incident_rows, knows_incidents
 from sla.reports.issue import issue_lines
+from sla.reports.measurement import measurement_page
 from sla.reports.objectives import objective_rows, remarks, verdict_sentence
 from sla.reports.provenance import provenance
 from sla.reports.reading import count, moment
@@ -119,7 +121,9 @@ def report_html(report: Report, code: str, appearance: Appearance = AS_SHIPPED) 
         "untouched_budgets": language.text("list_comma").join(
             each.objective for each in burning if each.is_untouched
         ),
-        "provenance": provenance(language),
+        "provenance": provenance(report, language),
+        "measurement": measurement_page(report, language),
+        "answers": answers_rows(report, language),
         "days": days,
         "daily_threshold": threshold,
         "daily_conditions": "".join(

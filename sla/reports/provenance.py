@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fairclock.documents.languages import Language
+    from sla.reports.reading import Report
 
 _ROWS = (
     ("objectives", "objectives", "requests"),
@@ -20,6 +21,8 @@ _ROWS = (
     ("amounts", "cost, credits, amounts", "ledger"),
     ("changes", "changes", "revisions"),
 )
+_OF_PROBES = ("measurement", "measurement", "probes")
+"""Of reports since this is looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +34,7 @@ class ProvenanceRow:
     computed_from: str
 
 
-def provenance(language: Language) -> list[ProvenanceRow]:
+def provenance(report: Report, language: Language) -> list[ProvenanceRow]:
     """Return the rows in the report's order."""
     return [
         ProvenanceRow(
@@ -39,5 +42,5 @@ def provenance(language: Language) -> list[ProvenanceRow]:
             keys=keys,
             computed_from=language.text(f"provenance.from_{source}"),
         )
-        for name, keys, source in _ROWS
+        for name, keys, source in (*_ROWS, *([_OF_PROBES] if "measurement" in report else []))
     ]

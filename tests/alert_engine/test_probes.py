@@ -117,7 +117,10 @@ def test_probes_are_read_back_as_they_were_kept_and_the_first_copy_holds(store):
         sent_at=START + timedelta(milliseconds=3), probe="short", prober="host-a", tenant="acme", model="m", region="r",
         stream=True, status=200, error="", first_token_us=120_000, done_us=900_000, prompt_tokens=12,
         completion_tokens=34, engine="engine-1", engine_request_id="cmpl-p1", engine_end_to_end_us=800_000,
-        engine_queue_us=1, engine_prefill_us=2, engine_decode_us=3, engine_first_token_us=110_000,
+        engine_queue_us=1, engine_prefill_us=2, engine_decode_us=3, engine_first_token_us=110_000, run="r1", number=7, mode="quality", trace_id="0a" * 16,
+        inference_mode="degraded", connected_us=40, secured_us=90, first_byte_us=100_000, first_reasoning_token_us=110_000,
+        cached_tokens=0, finish_reason="stop", engine_arrived_at=START + timedelta(milliseconds=5), repetition_ratio=0.25,
+        numbers_copied_ratio=0.0, invalid_output=False,
     )  # fmt: skip
     unsent = Probe(
         id="p0", target="t", outcome=ProbeOutcome.NOT_SENT, intended_at=START - MINUTE, sent_at=None

@@ -19,12 +19,16 @@ from billing.credits import CreditState
 from billing.prices.loading import load_price_book
 from billing.usage import Treatment
 from fairclock import __version__
+from fairclock.model.sightings import Source
 from fairclock.store import open_store
+from fairclock.store.probe_sightings import keep_reconciled
+from fairclock.store.probes import keep_probes
 from sla.contracts.versions import load_versions
 from sla.evaluation import computed_credits, evaluate
 from sla.issuing.reports import issue
 from sla.revisions import keep_revision
 from tests.ledger.factories import a_usage
+from tests.reconciliation.factories import a_probe, reconciled
 from tests.scripted.commands import done
 from tests.scripted.language import read_script
 from tests.scripted.playing import Play
@@ -85,6 +89,7 @@ def bundled(tmp_path_factory: pytest.TempPathFactory) -> RichMonth:
         contract = path / "contracts" / "1.yaml"
         _rate(store)
         _claim(store, contract)
+        _reconcile(store)
         heard = done(store, "reports", "bundle", contract, "--month", MONTH, "-o", folder)
     bundle = Path(heard.out.strip())
     report = json.loads((bundle / "report.json").read_bytes())
@@ -130,6 +135,21 @@ def _rate(store: Store) -> None:
         prices=BOOK,
         months=BOOK.months,
     )
+
+
+def _reconcile(store: Store) -> None:
+    """Let probes have been answered and seen: by some clocks that are apart, one that moved, and not by all sources."""
+    keep_probes(store, [a_probe(number) for number in range(9)])
+    ahead = {Source.SPAN: 240_000_000, Source.CLIENT: -5_000}
+    found = [
+        reconciled(
+            number,
+            ahead_us={**ahead, Source.TRUTH: number * 1_000_000},
+            without=(Source.PLUGIN,) if number % 4 == 0 else (),
+        )
+        for number in range(9)
+    ]
+    keep_reconciled(store, found)
 
 
 def _claim(store: Store, path: Path) -> None:

@@ -188,6 +188,12 @@ def test_an_altered_bundle_is_told_in_a_sentence_and_never_a_traceback(bundled, 
             id="failed probes are said to have been answered",
         ),
         pytest.param(
+            "sightings.jsonl",
+            lambda text: text.replace('"queue_us":400000', '"queue_us":400900', 1),
+            "measurement.differences[",
+            id="a source is said to have told another queue of a probe",
+        ),
+        pytest.param(
             "ledger.jsonl",
             lambda text: text.replace('\\"requests\\":1000', '\\"requests\\":2000', 1),
             "its bytes do not give its hash",

@@ -38,12 +38,13 @@ def evaluator(
     *,
     seal_deliveries: Step | None = None,
     rating: RatingStep | None = None,
+    reconciling: Step | None = None,
 ) -> Passes:
     """Return the steps of a pass; `store` returns the open store or raises `StoreError`.
 
     alerts: returns the step that alerts, given what returns the versions that were counted. seal_deliveries: the step
     that sends the seals of days, where somebody is to have them. rating: the step that rates, last of all, where there is
-    a price book.
+    a price book. reconciling: the step that holds probes against what was said of them.
     """
     passes = Passes()
     passes.add("contracts", contracts)
@@ -57,6 +58,8 @@ def evaluator(
         return slices.counted.versions if slices.counted else None
 
     passes.add("incidents", IncidentStep(store, versions))
+    if reconciling is not None:
+        passes.add("reconciliation", reconciling)
     passes.add("alerts", alerts(versions))
     passes.add("engines", EnginesStep(store))
     passes.add("revisions", RevisionsStep(store, slices))

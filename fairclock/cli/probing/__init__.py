@@ -1,0 +1,1 @@
+"""Own what ``fairclock probe run`` does in each of its modes."""

@@ -1,0 +1,57 @@
+"""Own the look at how an endpoint counts tokens: two prompts before the run, which are no part of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairclock.errors import FairclockError
+from fairclock.model.probes import ProbeOutcome
+from inference_probe.prober.prompts import measured, synthetic_prompt
+
+if TYPE_CHECKING:
+    from inference_probe.prober.asking import Asks
+    from inference_probe.prober.endpoints import Endpoint
+    from inference_probe.prober.plans import Asking
+    from inference_probe.prober.prompts import Lengths
+
+_WORDS = (8, 72)
+_TELLS_LITTLE = frozenset({ProbeOutcome.QUOTA_REJECTED, ProbeOutcome.CAPACITY_REJECTED, ProbeOutcome.TIMEOUT})
+
+
+async def calibrated(asker: Asks, endpoint: Endpoint, asking: Asking) -> Lengths:
+    """Ask two prompts one after the other, and return what their counted lengths show.
+
+    Where one has no answer for want of room the typical lengths are taken. Raises FairclockError where the
+    endpoint does not take probes at all: a run would say nothing.
+    """
+    loop = asyncio.get_running_loop()
+    counted = []
+    for number, words in enumerate(_WORDS):
+        question = replace(
+            asking.question(
+                endpoint,
+                number,
+                prompt=synthetic_prompt(words, seed=asking.seed, number=-1 - number),
+                completion_tokens=1,
+                version="calibration",
+            ),
+            cancel_seconds=None,
+        )
+        now = loop.time()
+        seen = await asker.ask(question, started=now, intended=now)
+        if seen.outcome in _TELLS_LITTLE:
+            return asking.lengths
+        if seen.outcome is not ProbeOutcome.OK:
+            raise FairclockError(
+                endpoint.url,
+                "it does not take probes",
+                found=f"{seen.outcome.value}: {seen.error}",
+                remedy="check address, --model, --api and --key-env",
+            )
+        counted.append((words, seen.prompt_tokens))
+    (short, short_tokens), (long, long_tokens) = counted
+    if short_tokens is None or long_tokens is None:
+        return asking.lengths
+    return measured((short, short_tokens), (long, long_tokens))

@@ -1,0 +1,143 @@
+"""Own the open loop: each probe is sent at its instant, whatever became of those before it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairclock.model.probes import ProbeOutcome
+from inference_probe.prober.lateness import STOPPED, LagMeter
+from inference_probe.prober.observations import Observation, on_the_runs_clock
+from inference_probe.prober.timers import FineTimer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from inference_probe.prober.asking import Asks, Question
+    from inference_probe.prober.schedules import Arrival
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What a loop saw, in the order of its schedule, and its own lags in seconds. was_stopped: before its end."""
+
+    seen: Sequence[Observation]
+    lags: Sequence[float]
+    was_stopped: bool = False
+
+
+async def run_open(
+    asker: Asks,
+    arrivals: Sequence[Arrival],
+    questions: Sequence[Question],
+    *,
+    started: float,
+    stop: asyncio.Event | None = None,
+) -> Ran:
+    """Ask each question at `started` plus its arrival's instant; `stop` ends the run, what is under way is left.
+
+    started: on the loop's clock. A probe whose time has passed is sent at once, and its lateness kept.
+    """
+    loop = asyncio.get_running_loop()
+    tasks: list[asyncio.Task[Observation]] = []
+    async with LagMeter() as meter:
+        with _little_collected():
+            sending = loop.create_task(_send(asker, arrivals, questions, started, tasks))
+            stopping = None if stop is None else loop.create_task(stop.wait())
+            await asyncio.wait(
+                [sending] if stopping is None else [sending, stopping], return_when=asyncio.FIRST_COMPLETED
+            )
+            if sending.done():
+                sending.result()
+            sending.cancel()
+            seen = await _ended(tasks, stopping)
+    rest = zip(arrivals[len(tasks) :], questions[len(tasks) :], strict=True)
+    unsent = [_unsent(arrival, question) for arrival, question in rest]
+    return Ran(seen=[*seen, *unsent], lags=meter.lags, was_stopped=stop is not None and stop.is_set())
+
+
+async def run_closed(
+    asker: Asks,
+    questions: Iterator[Question],
+    *,
+    concurrency: int,
+    started: float,
+    begin: float,
+    end: float,
+) -> Ran:
+    """Keep `concurrency` questions under way from `begin` to `end`, both after `started` on the loop's clock.
+
+    A closed loop waits for answers, so it leaves out what others would have waited: its latencies say how the service does
+    at this concurrency, and nothing of a schedule. Each probe is intended when the one before it was done.
+    """
+    loop = asyncio.get_running_loop()
+    seen: list[Observation] = []
+
+    async def keep_asking() -> None:
+        while (now := loop.time()) < started + end:
+            question = next(questions, None)
+            if question is None:
+                return
+            seen.append(await asker.ask(question, started=started, intended=now))
+
+    async with LagMeter() as meter:
+        await asyncio.sleep(max(0.0, started + begin - loop.time()))
+        await asyncio.gather(*(keep_asking() for _ in range(concurrency)))
+    return Ran(seen=sorted(seen, key=lambda each: each.number), lags=meter.lags)
+
+
+async def _send(
+    asker: Asks,
+    arrivals: Sequence[Arrival],
+    questions: Sequence[Question],
+    started: float,
+    tasks: list[asyncio.Task[Observation]],
+) -> None:
+    loop = asyncio.get_running_loop()
+    with FineTimer() as timer:
+        for arrival, question in zip(arrivals, questions, strict=True):
+            intended = started + arrival.at_seconds
+            await timer.until(intended)
+            tasks.append(loop.create_task(asker.ask(question, started=started, intended=intended)))
+
+
+async def _ended(
+    tasks: Sequence[asyncio.Task[Observation]], stopping: asyncio.Task[bool] | None
+) -> Sequence[Observation]:
+    if stopping is not None:
+        everything = asyncio.ensure_future(asyncio.gather(*tasks))
+        waited: list[asyncio.Future[Any]] = [everything, stopping]
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        for task in tasks:
+            task.cancel()  # each that is under way says what it saw so far
+    return await asyncio.gather(*tasks)
+
+
+def _unsent(arrival: Arrival, question: Question) -> Observation:
+    return Observation(
+        number=question.number,
+        request_id=question.request_id,
+        trace_id=question.trace_id,
+        intended=on_the_runs_clock(arrival.at_seconds, 0.0),
+        sent=None,
+        outcome=ProbeOutcome.NOT_SENT,
+        error=STOPPED,
+        stage=question.stage,
+        version=question.version,
+        inference_mode=question.inference_mode,
+    )
+
+
+@contextmanager
+def _little_collected() -> Iterator[None]:
+    """Keep what is there by now from the garbage collector: going through it stops the loop for longer than a token takes."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
