@@ -48,7 +48,7 @@ def lint(files: tuple[Path, ...], *, as_json: bool, language: str, quiet: bool, 
     for answer in answers:
         if answer["error"] is not None:
             click.echo(answer["error"], err=True)
-    if not quiet and not as_json:
+    if not quiet and not as_json and any(answer["error"] is None for answer in answers):
         click.echo(_summary(errors, warnings, language), err=True)
     if any(answer["error"] is not None for answer in answers):
         return 2

@@ -28,7 +28,12 @@ def find_file(named: Path | None, *, environment: Mapping[str, str], folder: Pat
     if environment.get(CONFIGURATION_VARIABLE):
         return Path(environment[CONFIGURATION_VARIABLE])
     path = folder / CONFIGURATION_FILE
-    return path if path.exists() else None
+    try:
+        return path if path.exists() else None
+    except PermissionError as error:  # the folder is another user's, as with sudo -u in one's home
+        raise ConfigurationError(
+            str(path), "this user may not look for it here", remedy="name the file with --config"
+        ) from error
 
 
 def load_configuration(path: Path | None, model: type[Model]) -> Model:

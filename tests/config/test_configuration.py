@@ -203,6 +203,17 @@ def test_where_the_file_is_looked_for(tmp_path):
     assert find_file(Path("named"), environment=variable, folder=tmp_path) == Path("named")
 
 
+def test_a_folder_that_may_not_be_looked_into_is_a_sentence(tmp_path, monkeypatch):
+    def refuse(path, **_):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(
+        ConfigurationError, match=r"this user may not look for it here; name the file with --config"
+    ):
+        find_file(None, environment={}, folder=tmp_path)
+
+
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=12),
     lambda inner: (

@@ -79,6 +79,7 @@ def test_a_file_that_cannot_be_used_is_one_sentence_and_exit_2(fairclock, tmp_pa
     code, out, err = fairclock("lint", str(file))
     assert (code, out) == (2, "")
     assert sentence in err
+    assert "0 errors" not in err
     assert "Traceback" not in err
 
 
@@ -171,6 +172,7 @@ def test_a_month_that_cannot_be_shown_is_refused(fairclock, month, sentence):
     code, out, err = fairclock("show", BASIC, "--month", month)
     assert (code, out) == (2, "")
     assert sentence in err
+    assert "0 errors" not in err
 
 
 def test_a_contract_with_mistakes_cannot_be_shown_and_all_are_named(fairclock):
