@@ -69,7 +69,7 @@ log: {format: json, level: warning}
         pytest.param(
             "queue: {}\n",
             "line 1, queue: is not a key of the configuration; the keys here are "
-            "store, spool, otlp, gateway, vllm, gpu, forward, sla, reports, billing, webhooks, mail, http, metrics, otlp_export, console, log",
+            "store, spool, otlp, gateway, vllm, gpu, forward, sla, reports, billing, probe, webhooks, mail, http, metrics, otlp_export, console, log",
             id="a key that is nowhere near gets the list",
         ),
         pytest.param(
