@@ -149,6 +149,23 @@ def test_rows_that_are_added_while_a_store_is_copied_are_told_and_come_with_the_
     assert scalar(server.dsn, "SELECT groupArray(state) FROM copies") == ["begun"]
 
 
+@pytest.mark.usefixtures("few")
+def test_a_writer_that_rested_when_the_copy_began_leaves_no_copy_that_is_called_whole(store, server):
+    def told(comparison):
+        # the table is done, and then the writer goes on
+        if comparison.table == "silences":
+            store.execute(Query(sql="INSERT INTO silences (id) VALUES ('later')"))
+
+    with open_store(server.dsn) as opened:
+        with pytest.raises(StoreError) as caught:
+            copying.copy(store._connection, opened._connection, told=told)
+        assert "it was written to while it was copied (silences)" in str(caught.value)
+        assert opened.rows(Query(sql="SELECT groupArray(state) FROM copies")) == [(["begun"],)]
+
+        copying.copy(store._connection, opened._connection, told=lambda _: None)
+        assert opened.rows(Query(sql="SELECT count() FROM silences WHERE id = 'later'")) == [(1,)]
+
+
 def test_a_server_is_migrated_before_it_is_copied_into_and_once_only(server):
     assert migrate_store(server.dsn) == []
 
