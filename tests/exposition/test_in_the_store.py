@@ -308,6 +308,16 @@ def test_contracts_stand_as_their_report_says(store):
     assert not counted(text, "fairclock_coverage_ratio", kind="joined")
     assert counted(text, "fairclock_incidents_open") == [0]
 
+    ended, coming = (
+        a_contract(id=name, term={"from": first, "to": last, "time_zone": "Asia/Shanghai"})
+        for name, first, last in (
+            ("ended", "2025-01-01", "2025-12-31"),
+            ("coming", "2100-01-01", "2100-12-31"),
+        )
+    )
+    text = flat(Agreements(CostBookSettings()).figures(store, as_of, [[ended], [coming]]))
+    assert {name for name, _ in text} == {"fairclock_alerts_firing"}
+
 
 def put(store, table, **values):
     store.insert(table, tuple(values), [tuple(values.values())])

@@ -72,7 +72,7 @@ class Agreements:
     def figures(
         self, store: Store, as_of: datetime, contracts: Sequence[list[Contract]]
     ) -> Iterator[Published]:
-        """Yield what is known of each contract; what is not known is absent."""
+        """Yield what is known of each contract that is in force, and which alerts fire; what is not known is absent."""
         if not contracts:
             return
         view = View(
@@ -80,7 +80,8 @@ class Agreements:
             cost_book=self._settings, memory=self._memory,
         )  # fmt: skip
         seen = overview(view)
-        burns = _recent(store, as_of, [_in_force(versions, as_of) for versions in contracts])
+        held = {versions[0].id: _in_force(versions, as_of) for versions in contracts}
+        burns = _recent(store, as_of, [each for each in held.values() if each is not None])
         firing = Counter((each.contract, each.severity) for each in seen.alerts)
         cards = {each.contract: each for each in seen.contracts}
         months = {
@@ -89,10 +90,12 @@ class Agreements:
         }
         for versions in contracts:
             card = cards[versions[0].id]
-            contract = _in_force(versions, as_of)
-            yield from _of_contract(contract)
-            yield from _of_card(card, months.get((card.contract, card.month or "")))
-            yield from self._burning(view, contract, burns.get(key_of(contract)))
+            contract = held[card.contract]
+            # what a contract came to in its last month is a report's to say, and no alert's for ever
+            if contract is not None:
+                yield from _of_contract(contract)
+                yield from _of_card(card, months.get((card.contract, card.month or "")))
+                yield from self._burning(view, contract, burns.get(key_of(contract)))
             for severity in SEVERITIES:
                 yield _gauge(
                     ALERTS, firing[card.contract, severity], contract=card.contract, severity=severity
@@ -189,8 +192,9 @@ def _gauge(name: str, value: float, **labels: str) -> Figure:
     return Figure(name=name, about=ABOUT[name], value=value, labels=labels)
 
 
-def _in_force(versions: list[Contract], as_of: datetime) -> Contract:
-    """Return the version in force at `as_of`, else the last that was, else the first that will be."""
-    ordered = versions_of(versions)
-    begun = [each.contract for each in ordered if each.in_force.start <= as_of]
-    return begun[-1] if begun else ordered[0].contract
+def _in_force(versions: list[Contract], as_of: datetime) -> Contract | None:
+    """Return the version in force at `as_of`; None where none is."""
+    return next(
+        (each.contract for each in versions_of(versions) if each.in_force.start <= as_of < each.in_force.end),
+        None,
+    )
