@@ -257,8 +257,9 @@ slowest request of the last minutes of a histogram's series, by its `trace_id`.
 - **What is not known is absent**, never 0. What an engine or a GPU said is absent once it is older than
   `metrics.stale_after`.
 - **Base units**: seconds, bytes, ratios from 0 to 1. A counter's name ends in `_total`.
-- **For whom.** Names of tenants and their money are among it: let nobody reach the address but Prometheus, or ask for a
-  token (`metrics.token_file`, Prometheus' `authorization.credentials_file`).
+- **For whom.** Names of tenants and their money are among it. On an address that is no loopback one they are told only for a
+  token (`metrics.token_file`, Prometheus' `authorization.credentials_file`); without one `/metrics` says there how Fairclock
+  itself fares, and no more.
 - **Bounded.** At most `metrics.max_tenants` tenants, `metrics.max_models` models and `metrics.max_series` pairs of them have
   series of their own, those of contracts first; the rest shares the value `__other__`. A label's value has at most 128
   characters.
