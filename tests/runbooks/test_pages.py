@@ -127,6 +127,18 @@ def test_the_deployments_rules_are_those_that_are_printed():
     assert shipped == {"groups": [health_group()]}
 
 
+def test_the_deployments_rules_on_contracts_lead_to_pages_that_name_them():
+    shipped = yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules" / "contracts.yml").read_text())
+    rules = {
+        rule["alert"]: rule["annotations"]["runbook"]
+        for group in shipped["groups"]
+        for rule in group["rules"]
+    }
+    assert [
+        alert for alert, path in rules.items() if f"`{alert}`" not in PAGES[Path(path).stem].splitlines()[2]
+    ] == []
+
+
 def room(free, total=1_000):
     return SimpleNamespace(rows=lambda query: [("default", free, total)])
 
