@@ -123,6 +123,14 @@ def test_a_store_is_not_copied_into_itself(server):
     assert "both are one and the same store" in str(caught.value)
 
 
+def test_a_folder_without_a_store_is_not_copied_as_an_empty_one(tmp_path, capsys):
+    code, _, err = printed(
+        capsys, "--copy-from", f"chdb://{tmp_path}/typo", "--dsn", "clickhouse://nobody@127.0.0.1:1/none"
+    )
+    assert (code, "there is no store to copy in this folder" in err) == (2, True)
+    assert not (tmp_path / "typo").exists()
+
+
 def test_a_store_into_which_batches_are_written_is_refused(store, server):
     with open_store(server.dsn) as opened:
         opened.execute(Query(sql="INSERT INTO write_log SELECT generateUUIDv4(), now64(6, 'UTC'), 1"))
