@@ -270,7 +270,8 @@ late changes what an hour comes to: what is more is added, and what is less is a
 with, so no counter falls. Durations are of requests that were answered (`outcome="ok"`), as in a report's table of latencies;
 what a contract judges otherwise (a timeout is over on every clock) is in `fairclock_sli_requests_total`. An engine's clocks
 have only requests whose engine row was found. Every threshold of a contract is an edge of its clock's histograms, for all
-tenants while there are at most `metrics.max_thresholds` of them, so that `le="2.0"` counts what a promise of 2 s allows.
+tenants while there are at most `metrics.max_thresholds` of them, so that `le="2.0"` counts what a promise of 2 s allows. Clocks begin
+where a request was received: of a contract whose clock starts at `connected` the time to connect is not in them.
 
 Counting begins where the scrape left off that an earlier process answered last (`metrics-position.json` beside the spool),
 at 0: a restart, or a change of edges, is what Prometheus takes a fall for. A series is told as 0 first, until that was
