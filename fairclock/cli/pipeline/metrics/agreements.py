@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sla.tallies import Tally
 
 VERDICTS = ("met", "violated", "insufficient_data", "not_measured")
+_WORST_FIRST = ("violated", "not_measured", "insufficient_data", "met")
 SEVERITIES = ("critical", "warning", "info")
 WINDOWS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "6h": timedelta(hours=6)}
 INFO = "fairclock_contract_info"
@@ -161,8 +162,11 @@ def _of_contract(contract: Contract) -> Iterator[Published]:
 
 
 def _of_card(card: ContractCard, kept: str | None) -> Iterator[Published]:
-    for standing in card.standings:
-        yield from _of_standing(card.contract, standing)
+    found: dict[str, list[StandingFigures]] = {}
+    for standing in (*card.standings, *card.earlier):
+        found.setdefault(standing.objective, []).append(standing)
+    for objective, standings in found.items():
+        yield from _of_objective(card.contract, objective, standings)
     if card.month is not None:
         yield _gauge(INCIDENTS, card.ongoing_incidents, contract=card.contract)
     joined = None if kept is None else read_figures(kept)["coverage"].get("joined")
@@ -176,16 +180,17 @@ def _of_card(card: ContractCard, kept: str | None) -> Iterator[Published]:
             yield _gauge(COVERAGE, value, contract=card.contract, kind=kind)
 
 
-def _of_standing(contract: str, standing: StandingFigures) -> Iterator[Published]:
-    if standing.verdict is not None:
+def _of_objective(contract: str, objective: str, standings: Sequence[StandingFigures]) -> Iterator[Published]:
+    """Yield the worst of what every version of the month that promised it comes to: each part is owed."""
+    verdicts = [each.verdict for each in standings if each.verdict is not None]
+    if verdicts:
+        worst = min(verdicts, key=_WORST_FIRST.index)
         for verdict in VERDICTS:
-            yield _gauge(
-                VERDICT, standing.verdict == verdict,
-                contract=contract, objective=standing.objective, verdict=verdict,
-            )  # fmt: skip
-    if standing.remaining_ratio is not None:
-        yield _gauge(REMAINING, standing.remaining_ratio, contract=contract, objective=standing.objective)
-        yield _gauge(SPENT, 1 - standing.remaining_ratio, contract=contract, objective=standing.objective)
+            yield _gauge(VERDICT, worst == verdict, contract=contract, objective=objective, verdict=verdict)
+    left = [each.remaining_ratio for each in standings if each.remaining_ratio is not None]
+    if left:
+        yield _gauge(REMAINING, min(left), contract=contract, objective=objective)
+        yield _gauge(SPENT, 1 - min(left), contract=contract, objective=objective)
 
 
 def _gauge(name: str, value: float, **labels: str) -> Figure:

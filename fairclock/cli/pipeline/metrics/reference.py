@@ -282,7 +282,7 @@ tenants, or are counted in `fairclock_simulated_requests_total`; a contract look
 _CONTRACTS = """The numbers of the console's overview, from slices and notes: the version that is in force, the month so
 far. Budgets and burn are there for objectives that single requests decide; verdicts of the others are those of the last
 evaluation, and so is `kind="joined"`. While a budget allows no request at all, what is left of it is no number. Where a new
-version came in force within the month, budgets are that version's part of it; the verdict is the worst of all parts. Of a
+version came in force within the month, budget and verdict are the worst of all versions' parts, and burn is the new one's. Of a
 contract that is not in force, any more or yet, only `fairclock_alerts_firing` is told."""
 
 _MONEY = """The month so far in the price book's zone. `book="charge"` follows the ledger within a minute; `book="cost"` sweeps
