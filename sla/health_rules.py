@@ -56,13 +56,19 @@ HEALTH_RULES = (
     HealthRule(
         name="FairclockLostData",
         expression="increase(fairclock_tail_lost_files_total[1h]) > 0 or increase(fairclock_syslog_lost_total[1h]) > 0"
-        " or increase(fairclock_refused_rows_total[1h]) > 0 or increase(fairclock_gpu_dropped_total[1h]) > 0"
+        " or increase(fairclock_refused_rows_total[1h]) > 0"
+        # a reason comes with the first row that has it, and no increase is seen of what begins above 0
+        " or (fairclock_refused_rows_total unless max_over_time(fairclock_refused_rows_total[10m] offset 1h)) > 0"
+        " or increase(fairclock_gpu_dropped_total[1h]) > 0"
         " or fairclock_spool_quarantined_segments > 0 or fairclock_spool_missing_segments > 0",
         lasting="0m", severity="critical",
         summary="something that {{ $labels.instance }} collected, or should have, is lost", page="lost-data",
     ),
     HealthRule(
-        name="FairclockDeadLetters", expression="delta(fairclock_dead_letters[1h]) > 0", lasting="0m", severity="warning",
+        name="FairclockDeadLetters",
+        expression="delta(fairclock_dead_letters[1h]) > 0"
+        " or (fairclock_dead_letters unless max_over_time(fairclock_dead_letters[1d] offset 1h)) > 0",
+        lasting="0m", severity="warning",
         summary="lines of {{ $labels.source }} cannot be read: {{ $labels.reason }}", page="dead-letters",
     ),
     HealthRule(
@@ -101,7 +107,7 @@ HEALTH_RULES = (
 
 
 def health_group(runbooks: str | None = None) -> dict[str, Any]:
-    """Return the rules as a group, with the address of each one's page under `runbooks` where that is known."""
+    """Return the rules as a group, with the page of each one: its address under `runbooks`, else its path."""
     return {
         "name": _GROUP,
         "rules": [

@@ -76,8 +76,10 @@ def rule_groups(
 
 
 def runbook(base: str | None, page: str) -> dict[str, str]:
-    """Return the annotation that leads to a page; none where nobody said where pages are."""
-    return {} if base is None else {"runbook_url": f"{base.rstrip('/')}/{page}.md"}
+    """Return the annotation that leads to a page: its address, or where nobody said where pages are its path in this repository."""
+    if base is None:
+        return {"runbook": f"docs/runbooks/{page}.md"}
+    return {"runbook_url": f"{base.rstrip('/')}/{page}.md"}
 
 
 def share_of(objective: Objective) -> Fraction | None:

@@ -22,7 +22,7 @@ class MetricsSection(Section):
     """How often what comes from the store is worked out anew; a scrape is answered with the last that was."""
 
     token_file: FilePath | None = Field(default=None, examples=["/etc/fairclock/metrics-token"])
-    """The file with the token that a scrape must show as its bearer; without one, whoever reaches the address is told."""
+    """The file with the token that a scrape must show as its bearer; without one, tenants and money are told on loopback only."""
 
     edges: tuple[Seconds, ...] = Field(default=DEFAULT_EDGES, min_length=1, max_length=64)
     """The edges of histograms, in seconds; every threshold of a contract is one as well."""

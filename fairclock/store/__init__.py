@@ -7,12 +7,12 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from fairclock.errors import StoreUnreachable, UsageError
+from fairclock.errors import StoreError, StoreUnreachable, UsageError
 from fairclock.model import EPOCH, Interval, clip, from_us, to_us
 from fairclock.store import batches, refusals, requests
 from fairclock.store.batches import IngestCounts, LineBatch
 from fairclock.store.connection import Connection
-from fairclock.store.dsn import ServerAddress, parse_dsn
+from fairclock.store.dsn import EmbeddedAddress, ServerAddress, parse_dsn
 from fairclock.store.joining_once import JoinedOnce, joined_once
 from fairclock.store.kinds import Kind
 from fairclock.store.migrations import Migration, check, migrate
@@ -254,8 +254,14 @@ def copy_store(
     """
     from fairclock.store.copying.copying import copy  # noqa: PLC0415 - only where stores are copied
 
+    origin = parse_dsn(source_dsn)
+    # opened, a folder that holds no store would become an empty one, and be copied as a whole
+    if isinstance(origin, EmbeddedAddress) and not (origin.path / "data").is_dir():
+        raise StoreError(
+            str(origin), "there is no store to copy in this folder", remedy="correct --copy-from"
+        )
     with ExitStack() as stack:
-        source = Connection(parse_dsn(source_dsn), prepare=_prepare)
+        source = Connection(origin, prepare=_prepare)
         stack.callback(source.close)
         if not source.is_holder:
             check(source)

@@ -21,7 +21,7 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disk:
-    """A disk of the engine. What is set aside on it (``keep_free_space_bytes``) is not free."""
+    """A disk of the engine. What is set aside on it (``keep_free_space_bytes``) is neither free nor part of the whole."""
 
     name: str
     free_bytes: int
@@ -35,8 +35,9 @@ class Disk:
 
 def disks(asked: Rows) -> list[Disk]:
     """Return the disks that have an end, by name; an object store has none. Raises `StoreError`."""
+    # the engine takes what is set aside from both figures itself
     sql = (
-        "SELECT name, toInt64(free_space) - toInt64(keep_free_space), total_space FROM system.disks"
+        "SELECT name, toInt64(free_space), total_space FROM system.disks"
         " WHERE total_space > 0 AND total_space < bitShiftLeft(toUInt64(1), 62) AND NOT is_remote ORDER BY name"
     )
     return [

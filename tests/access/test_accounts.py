@@ -184,3 +184,12 @@ if __name__ == "__main__":
     GOLDEN.mkdir(exist_ok=True)
     for file, render in RENDERED.items():
         (GOLDEN / file).write_text(render(accounts("fairclock", SHOWN, READERS)))
+
+
+def test_no_tenants_reader_is_given_a_view_before_its_rows_are_told_apart():
+    """An administrator's client stops at the first statement that fails."""
+    statements = (GOLDEN / "server.sql").read_text().splitlines()
+    policies = [place for place, each in enumerate(statements) if each.startswith("CREATE ROW POLICY")]
+    rights = [place for place, each in enumerate(statements) if each.startswith("GRANT") and each.endswith(("TO fairclock_acme;", "TO fairclock_globex;"))]  # fmt: skip
+    assert policies
+    assert max(policies) < min(rights)

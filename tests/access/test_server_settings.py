@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
+from fairclock.store.disks import disks
 from tests.faults.processes import environment
 
 FILE = Path(__file__).parents[2] / "deploy" / "clickhouse" / "production" / "fairclock.xml"
@@ -16,6 +19,7 @@ import chdb, sys
 engine = chdb.connect(f"{sys.argv[1]}/data?config-file={sys.argv[1]}/config.xml")
 print(engine.query("SELECT keep_free_space FROM system.disks WHERE name = 'default'").bytes().decode().strip())
 print(engine.query("BACKUP DATABASE default TO Disk('backups', 'one')").bytes().decode().count("BACKUP_CREATED"))
+print(engine.query(sys.argv[2], "TabSeparated").bytes().decode())
 """
 
 
@@ -30,9 +34,18 @@ def test_every_log_that_is_kept_has_an_end():
 
 def test_the_engine_keeps_room_on_its_disk_and_backs_up_where_it_may(tmp_path):
     text = FILE.read_text().replace("/var/lib/clickhouse-backups/", f"{tmp_path}/backups/")
+    asked = []
+    disks(SimpleNamespace(rows=lambda query: asked.append(query.sql) or []))
     (tmp_path / "config.xml").write_text(text)
     done = subprocess.run(
-        [sys.executable, "-c", ASKED, tmp_path], env=environment(), capture_output=True, text=True, check=False, timeout=120,
+        [sys.executable, "-c", ASKED, tmp_path, *asked], env=environment(), capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [str(20 << 30), "1"]
+    kept, backups, *rooms = done.stdout.split()
+    assert (kept, backups) == (str(20 << 30), "1")
+    room = dict(zip(rooms[::3], zip(map(int, rooms[1::3]), map(int, rooms[2::3]), strict=True), strict=True))
+    free, total = room["default"]
+    (free_of_all, of_all), has = room["backups"], shutil.disk_usage(tmp_path)
+    # the two lie on one disk; of one a part is set aside, once
+    assert (of_all, of_all - total) == (has.total, 20 << 30)
+    assert abs(max(free_of_all - (20 << 30), 0) - free) < 1 << 30

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fairclock.cli.pipeline.metrics.agreements import _of_card
 from fairclock.console.access.callers import Caller
 from fairclock.console.readings.answering import _counted_as
 from fairclock.console.readings.burning import key_of
@@ -70,6 +71,21 @@ def test_what_an_earlier_version_of_the_month_broke_is_at_risk(view):
     broken = card_of(view, {FIRST: a_sum(days=10, bad=9_000), SECOND: good})
     assert broken.state is State.AT_RISK
     assert [each.over for each in broken.standings] == [0], "promises are those of the version in force"
+
+
+def test_metrics_tell_of_a_budget_what_the_worst_version_of_the_month_left_of_it(view):
+    card = card_of(view, {FIRST: a_sum(days=10, bad=9_000), SECOND: a_sum(days=10.5, bad=0)})
+    told = {(each.name, each.labels.get("verdict")): each.value for each in _of_card(card, None)}
+    [earlier] = card.earlier
+    assert (earlier.verdict, earlier.remaining_ratio < 0) == ("violated", True)
+    assert told["fairclock_error_budget_remaining_ratio", None] == earlier.remaining_ratio
+    assert told["fairclock_error_budget_spent_ratio", None] == 1 - earlier.remaining_ratio
+    assert (told["fairclock_objective_verdict", "violated"], told["fairclock_objective_verdict", "met"]) == (
+        1,
+        0,
+    )
+    # one series each, whatever the number of versions
+    assert len(told) == len(list(_of_card(card, None))) - 1, "coverage is told by two kinds"
 
 
 def test_of_an_earlier_version_that_nobody_counted_nothing_is_known(view):

@@ -123,6 +123,14 @@ def test_a_store_is_not_copied_into_itself(server):
     assert "both are one and the same store" in str(caught.value)
 
 
+def test_a_folder_without_a_store_is_not_copied_as_an_empty_one(tmp_path, capsys):
+    code, _, err = printed(
+        capsys, "--copy-from", f"chdb://{tmp_path}/typo", "--dsn", "clickhouse://nobody@127.0.0.1:1/none"
+    )
+    assert (code, "there is no store to copy in this folder" in err) == (2, True)
+    assert not (tmp_path / "typo").exists()
+
+
 def test_a_store_into_which_batches_are_written_is_refused(store, server):
     with open_store(server.dsn) as opened:
         opened.execute(Query(sql="INSERT INTO write_log SELECT generateUUIDv4(), now64(6, 'UTC'), 1"))
@@ -147,6 +155,23 @@ def test_rows_that_are_added_while_a_store_is_copied_are_told_and_come_with_the_
         from_mine(server.dsn)
     assert "the copy is not whole (silences)" in str(caught.value)
     assert scalar(server.dsn, "SELECT groupArray(state) FROM copies") == ["begun"]
+
+
+@pytest.mark.usefixtures("few")
+def test_a_writer_that_rested_when_the_copy_began_leaves_no_copy_that_is_called_whole(store, server):
+    def told(comparison):
+        # the table is done, and then the writer goes on
+        if comparison.table == "silences":
+            store.execute(Query(sql="INSERT INTO silences (id) VALUES ('later')"))
+
+    with open_store(server.dsn) as opened:
+        with pytest.raises(StoreError) as caught:
+            copying.copy(store._connection, opened._connection, told=told)
+        assert "it was written to while it was copied (silences)" in str(caught.value)
+        assert opened.rows(Query(sql="SELECT groupArray(state) FROM copies")) == [(["begun"],)]
+
+        copying.copy(store._connection, opened._connection, told=lambda _: None)
+        assert opened.rows(Query(sql="SELECT count() FROM silences WHERE id = 'later'")) == [(1,)]
 
 
 def test_a_server_is_migrated_before_it_is_copied_into_and_once_only(server):

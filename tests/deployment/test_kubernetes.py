@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -96,6 +97,15 @@ def test_a_pod_monitor_fits_what_the_operator_knows_and_names_ports_that_pods_ha
     for endpoint in each["spec"]["podMetricsEndpoints"]:
         assert set(endpoint) <= ENDPOINT_KEYS
         assert endpoint["port"] in ports
+
+
+def test_what_prometheus_finds_by_the_monitor_is_the_job_of_the_rules():
+    rules = yaml.safe_load((FOLDER.parent / "prometheus" / "rules" / "health.yml").read_text())
+    jobs = set(re.findall(r'job="([^"]*)"', json.dumps(rules).replace("\\", "")))
+    spec = of_kind("PodMonitor")["fairclock"]["spec"]
+    # without a jobLabel the operator calls the job namespace/name
+    named = {spec["selector"]["matchLabels"].get(spec.get("jobLabel"), "fairclock/fairclock")}
+    assert jobs == named
 
 
 def test_every_file_is_a_resource_and_every_resource_a_file():

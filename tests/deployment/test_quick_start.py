@@ -57,6 +57,19 @@ def test_a_command_in_a_container_can_be_typed(line):
     check_call(words[len(words) - words[::-1].index("fairclock") :])
 
 
+def test_what_only_fairclock_may_read_is_read_as_fairclock():
+    """Its folders have mode 750: whoever follows the page is somebody else, and not root."""
+    lines = [
+        line
+        for block in blocks(PAGES["quick-start.md"], "sh")
+        for line in re.sub(r"\\\n\s*", " ", block).splitlines()
+    ]
+    assert any("-m 750 /var/lib/fairclock /etc/fairclock" in line for line in lines)
+    own = [line for line in lines if re.search(r"/etc/fairclock/\w|/var/lib/fairclock/\w", line)]
+    assert own
+    assert [line for line in own if not line.startswith("sudo ")] == []
+
+
 def test_files_that_are_copied_are_there():
     text = PAGES["quick-start.md"] + DEPLOYMENT
     copied = re.findall(r"^sudo cp (?:-r )?(\S+)", text, re.MULTILINE)

@@ -308,6 +308,16 @@ def test_contracts_stand_as_their_report_says(store):
     assert not counted(text, "fairclock_coverage_ratio", kind="joined")
     assert counted(text, "fairclock_incidents_open") == [0]
 
+    ended, coming = (
+        a_contract(id=name, term={"from": first, "to": last, "time_zone": "Asia/Shanghai"})
+        for name, first, last in (
+            ("ended", "2025-01-01", "2025-12-31"),
+            ("coming", "2100-01-01", "2100-12-31"),
+        )
+    )
+    text = flat(Agreements(CostBookSettings()).figures(store, as_of, [[ended], [coming]]))
+    assert {name for name, _ in text} == {"fairclock_alerts_firing"}
+
 
 def put(store, table, **values):
     store.insert(table, tuple(values), [tuple(values.values())])
@@ -358,13 +368,23 @@ def test_events_of_gpus_are_counted_once_from_where_counting_began(store):
     events = GpuEvents(now)
     for number, offset_us in ((1, -5), (2, 5), (3, 6)):
         event(number, offset_us)
+    heard = Heard()
     events.read(store, now + timedelta(seconds=1))
+    heard.hear(events.figures(told=None))
+    heard.hear(events.figures(told=now + timedelta(seconds=1)))
     event(2, 2_000_000)  # again
     event(4, 2_000_000, kind="lost")
     events.read(store, now + timedelta(seconds=3))
-    text = flat(events.figures())
+    for told in (1, 3):
+        heard.hear(events.figures(told=now + timedelta(seconds=told)))
+    text = flat(events.figures(told=now + timedelta(seconds=3)))
     assert counted(text, "fairclock_gpu_events", kind="xid") == [2]
     assert counted(text, "fairclock_gpu_events", kind="lost") == [1]
+    # and that is the increase that Prometheus sees, the first of a kind with it
+    assert {kind: heard.total("fairclock_gpu_events", kind=kind) for kind in ("xid", "lost")} == {
+        "xid": 2,
+        "lost": 1,
+    }
 
 
 def test_charges_are_the_ledgers_and_brought_up_by_what_was_added(store):

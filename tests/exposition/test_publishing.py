@@ -11,10 +11,12 @@ from exporters.prometheus import Figure, Format
 from exporters.prometheus.bounds import Admitted
 from exporters.prometheus.configuration import MetricsSection
 from exporters.prometheus.snapshot import Snapshots
+from fairclock.cli.configuration import Configuration
 from fairclock.cli.pipeline.looked import Looked
 from fairclock.cli.pipeline.metrics import sources
 from fairclock.cli.pipeline.metrics.position import Position
 from fairclock.cli.pipeline.metrics.publisher import Publisher, Source
+from fairclock.cli.pipeline.metrics.serving import why_untold
 from fairclock.errors import StoreError
 from tests.evaluation.factories import a_contract, latency
 
@@ -177,3 +179,22 @@ def test_nothing_is_noted_as_told_while_all_is_0_and_new_edges_go_on_from_what_w
     assert refreshed(5, scraped=True) == at(4)
     assert refreshed(6, scraped=True) == at(6)
     assert Counters.begun == [NOW, at(4)]
+
+
+@pytest.mark.parametrize(
+    ("address", "token_file", "is_told"),
+    [
+        pytest.param("127.0.0.1:8780", None, True, id="on loopback to everybody"),
+        pytest.param("[::1]:8780", None, True, id="on loopback of the sixth version, too"),
+        pytest.param("0.0.0.0:8780", "/etc/fairclock/metrics-token", True, id="elsewhere for a token"),
+        pytest.param(
+            "0.0.0.0:8780", None, False, id="to nobody without a token where others reach the address"
+        ),
+        pytest.param("[::]:8780", None, False, id="nor at all addresses of the sixth version"),
+    ],
+)
+def test_tenants_and_their_money_are_told_on_loopback_or_for_a_token(address, token_file, is_told):
+    settings = Configuration.model_validate(
+        {"http": {"address": address}, "metrics": {"token_file": token_file}}
+    )
+    assert (why_untold(settings) == "") is is_told

@@ -76,16 +76,67 @@ def test_prometheus_rules_lead_to_the_pages_and_promtool_takes_them(tmp_path, ca
     checked("promtool", "check", "rules", path)
 
 
-def test_rules_on_health_need_no_contract_and_lead_nowhere_unless_told(capsys):
+def test_rules_on_health_need_no_contract_and_lead_to_a_path_where_nobody_said_where_pages_are(capsys):
     out, _ = printed(capsys, "--health")
     assert yaml.safe_load(out) == {"groups": [health_group()]}
     assert "runbook_url" not in out
+    paths = [rule["annotations"]["runbook"] for rule in health_group()["rules"]]
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
+
+
+def test_the_first_row_that_is_lost_or_cannot_be_read_is_told_and_an_old_one_no_more(tmp_path):
+    first = {
+        "FairclockDeadLetters": 'fairclock_dead_letters{source="a",reason="r"}',
+        "FairclockLostData": 'fairclock_refused_rows_total{reason="r"}',
+    }
+    summaries = {rule["alert"]: rule["annotations"] for rule in health_group()["rules"]}
+    labels = {"FairclockDeadLetters": {"source": "a", "reason": "r"}, "FairclockLostData": {"reason": "r"}}
+    severities = {rule.name: rule.severity for rule in HEALTH_RULES}
+
+    def told(name):
+        said = {
+            key: re.sub(r"\{\{ \$labels\.(\w+) \}\}", lambda found: labels[name].get(found[1], ""), text)
+            for key, text in summaries[name].items()
+        }
+        return {"exp_labels": {**labels[name], "severity": severities[name]}, "exp_annotations": said}
+
+    tests = {
+        "rule_files": [str(ROOT / "deploy" / "prometheus" / "rules" / "health.yml")],
+        "evaluation_interval": "1m",
+        "tests": [
+            {
+                "interval": "1m",
+                # nothing for ten minutes, then three rows, and never more
+                "input_series": [{"series": series, "values": "_x9 3x300"} for series in first.values()],
+                "alert_rule_test": [
+                    {"eval_time": at, "alertname": name, "exp_alerts": [told(name)] if holds else []}
+                    for name in first
+                    for at, holds in (("5m", False), ("15m", True), ("200m", False))
+                ],
+            }
+        ],
+    }
+    path = tmp_path / "test.yaml"
+    path.write_text(yaml.safe_dump(tests))
+    checked("promtool", "test", "rules", path)
 
 
 def test_the_deployments_rules_are_those_that_are_printed():
     """Write them anew with: fairclock alerts rules --health > deploy/prometheus/rules/health.yml."""
     shipped = yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules" / "health.yml").read_text())
     assert shipped == {"groups": [health_group()]}
+
+
+def test_the_deployments_rules_on_contracts_lead_to_pages_that_name_them():
+    shipped = yaml.safe_load((ROOT / "deploy" / "prometheus" / "rules" / "contracts.yml").read_text())
+    rules = {
+        rule["alert"]: rule["annotations"]["runbook"]
+        for group in shipped["groups"]
+        for rule in group["rules"]
+    }
+    assert [
+        alert for alert, path in rules.items() if f"`{alert}`" not in PAGES[Path(path).stem].splitlines()[2]
+    ] == []
 
 
 def room(free, total=1_000):

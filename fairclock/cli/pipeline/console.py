@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from fairclock import __version__
+from fairclock.cli.pipeline.endpoint import is_loopback
 from fairclock.console.access.failures import Failures
 from fairclock.console.access.gate import Gate
 from fairclock.console.access.sessions import Forms, Sessions
@@ -50,7 +50,7 @@ def console(
         sessions=Sessions(monotonic=time.monotonic),
         forms=Forms(),
         failures=Failures(monotonic=time.monotonic),
-        is_loopback=settings.console.trust_loopback and _is_loopback(address),
+        is_loopback=settings.console.trust_loopback and is_loopback(address),
     )
     made = Console(
         readings=readings,
@@ -62,14 +62,3 @@ def console(
         yield console_app(made, [*api_routes(made), *routes(made)], problem_page=problem_page)
     finally:
         readings.close()
-
-
-def _is_loopback(address: str) -> bool:
-    """Return whether an address is a loopback one, so that nobody else can reach it."""
-    host = address.rpartition(":")[0].strip("[]")
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

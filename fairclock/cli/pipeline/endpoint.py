@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import ssl
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -95,6 +96,17 @@ def answering(section: HttpSection, routes: Sequence[BaseRoute], *, option: str 
         yield f"{'http' if section.certificate is None else 'https'}://{shown}"
     finally:
         server.stop()
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether an address is a loopback one, so that nobody else can reach it."""
+    host = address.rpartition(":")[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def check_certificate(certificate: Path, key: Path) -> None:

@@ -83,11 +83,17 @@ def running(
 
             stack.enter_context(sending(settings.otlp_export, pipeline, directory=directory))
         if looked is not None and link is not None and settings.http.address != "off":
-            from fairclock.cli.pipeline.metrics.serving import publishing  # noqa: PLC0415 - only where there is a store
-
-            pipeline.publisher = stack.enter_context(
-                publishing(settings, looked, pipeline, directory=directory)
+            from fairclock.cli.pipeline.metrics.serving import (  # noqa: PLC0415 - only where there is a store
+                publishing,
+                why_untold,
             )
+
+            if refusal := why_untold(settings):
+                pipeline.announcements.append(refusal)
+            else:
+                pipeline.publisher = stack.enter_context(
+                    publishing(settings, looked, pipeline, directory=directory)
+                )
         if settings.http.address != "off" or _has_own_console(settings, looked):
             _answer(pipeline, settings, stack, takes_frames=takes_frames, looked=looked)
         yield pipeline

@@ -180,6 +180,7 @@ def _card(
         month_ends_at=month.whole.end,
         state=_state((*standings, *before), alerts, is_issued=is_issued),
         standings=standings,
+        earlier=before,
         worst_burn=max(rates, default=None),
         requests=None if found is None or len(known) < len(parts) else sum(each.requests for each in known),
         queue_share_ratio=sum(each.queue_us for each in known) / queue_of_us if queue_of_us else None,

@@ -22,7 +22,11 @@ _NOBODYS = "0" * 64
 
 
 def as_sql(found: Sequence[Account], *, database: str, views: Sequence[str], cluster: str | None) -> str:
-    """Return the statements that make `found`, and let `views` run as the account that reads for them."""
+    """Return the statements that make `found`, and let `views` run as the account that reads for them.
+
+    Rights of whoever sees some rows only come last: where a statement before them fails, no tenant's reader has a view whose
+    rows are not told apart yet.
+    """
     on = f" ON CLUSTER {quoted_name(cluster)}" if cluster else ""
     statements = [
         *(statement for account in found for statement in _account(account, on)),
@@ -32,6 +36,7 @@ def as_sql(found: Sequence[Account], *, database: str, views: Sequence[str], clu
             f" MODIFY SQL SECURITY DEFINER DEFINER = {VIEWS}"
             for view in views
         ),
+        *(grant for account in found if account.filters for grant in _grants(account, on)),
     ]
     head = (
         "-- Accounts of Fairclock, for an administrator; may be run again after an upgrade, or when contracts were added.\n"
@@ -50,7 +55,13 @@ def _account(account: Account, on: str) -> Iterator[str]:
     settings = ", ".join(f"{key} = {value}" for key, value in account.settings.items())
     yield f"CREATE USER IF NOT EXISTS {name}{on} {how}" + (f" SETTINGS {settings}" if settings else "")
     yield f"REVOKE{on} ALL ON *.* FROM {name}"
-    yield from (grant.replace("GRANT", f"GRANT{on}", 1) + f" TO {name}" for grant in account.grants)
+    if not account.filters:
+        yield from _grants(account, on)
+
+
+def _grants(account: Account, on: str) -> Iterator[str]:
+    for grant in account.grants:
+        yield grant.replace("GRANT", f"GRANT{on}", 1) + f" TO {quoted_name(account.name)}"
 
 
 def _policies(found: Sequence[Account], database: str, on: str) -> Iterator[str]:

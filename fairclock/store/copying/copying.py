@@ -57,9 +57,11 @@ def copy(source: Connection, target: Connection, *, told: Callable[[Comparison],
     if done is None:
         begin(target, source=str(source.address), born_us=born_us)
         _sweep(target)
-    found = []
+    found, seen = [], []
     for each in copied:
-        comparison = _table(source, target, each, writes=done is None)
+        theirs = _pieces(source, each)
+        comparison = _table(source, target, each, theirs, writes=done is None)
+        seen.append(theirs)
         found.append(comparison)
         told(comparison)
     if different := [each.table for each in found if not each.is_equal]:
@@ -72,12 +74,15 @@ def copy(source: Connection, target: Connection, *, told: Callable[[Comparison],
             else "work on with the one that you chose",
         )  # fmt: skip
     if done is None:
+        _refuse_later_writes(source, copied, seen)
         finish(target, source=str(source.address), born_us=born_us, found=[(each.table, each.rows, each.digest) for each in found])  # fmt: skip
     return found
 
 
-def _table(source: Connection, target: Connection, each: Copied, *, writes: bool) -> Comparison:
-    theirs, ours = _pieces(source, each), _pieces(target, each)
+def _table(
+    source: Connection, target: Connection, each: Copied, theirs: dict[int, Piece], *, writes: bool
+) -> Comparison:
+    ours = _pieces(target, each)
     copied = 0
     for key, piece in theirs.items() if writes else ():
         has = ours.get(key)
@@ -183,6 +188,17 @@ def _refuse_writes(source: Connection) -> None:
         raise StoreError(
             str(source.address), "batches are being written into it", found=str(count),
             remedy="stop fairclock up, and what else writes there; a write that was cut off is given up after 5 minutes",
+        )  # fmt: skip
+
+
+def _refuse_later_writes(source: Connection, copied: list[Copied], seen: list[dict[int, Piece]]) -> None:
+    """Refuse to call a copy whole whose source got rows in a table that was done already; a writer may rest between batches."""
+    if later := [
+        each.table.name for each, theirs in zip(copied, seen, strict=True) if _pieces(source, each) != theirs
+    ]:
+        raise StoreError(
+            str(source.address), "it was written to while it was copied", found=", ".join(later),
+            remedy="stop fairclock up, and what else writes there, and run the same command again; what is there already is not copied again",
         )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sla.tallies import Tally
 
 VERDICTS = ("met", "violated", "insufficient_data", "not_measured")
+_WORST_FIRST = ("violated", "not_measured", "insufficient_data", "met")
 SEVERITIES = ("critical", "warning", "info")
 WINDOWS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "6h": timedelta(hours=6)}
 INFO = "fairclock_contract_info"
@@ -72,7 +73,7 @@ class Agreements:
     def figures(
         self, store: Store, as_of: datetime, contracts: Sequence[list[Contract]]
     ) -> Iterator[Published]:
-        """Yield what is known of each contract; what is not known is absent."""
+        """Yield what is known of each contract that is in force, and which alerts fire; what is not known is absent."""
         if not contracts:
             return
         view = View(
@@ -80,7 +81,8 @@ class Agreements:
             cost_book=self._settings, memory=self._memory,
         )  # fmt: skip
         seen = overview(view)
-        burns = _recent(store, as_of, [_in_force(versions, as_of) for versions in contracts])
+        held = {versions[0].id: _in_force(versions, as_of) for versions in contracts}
+        burns = _recent(store, as_of, [each for each in held.values() if each is not None])
         firing = Counter((each.contract, each.severity) for each in seen.alerts)
         cards = {each.contract: each for each in seen.contracts}
         months = {
@@ -89,10 +91,12 @@ class Agreements:
         }
         for versions in contracts:
             card = cards[versions[0].id]
-            contract = _in_force(versions, as_of)
-            yield from _of_contract(contract)
-            yield from _of_card(card, months.get((card.contract, card.month or "")))
-            yield from self._burning(view, contract, burns.get(key_of(contract)))
+            contract = held[card.contract]
+            # what a contract came to in its last month is a report's to say, and no alert's for ever
+            if contract is not None:
+                yield from _of_contract(contract)
+                yield from _of_card(card, months.get((card.contract, card.month or "")))
+                yield from self._burning(view, contract, burns.get(key_of(contract)))
             for severity in SEVERITIES:
                 yield _gauge(
                     ALERTS, firing[card.contract, severity], contract=card.contract, severity=severity
@@ -158,8 +162,11 @@ def _of_contract(contract: Contract) -> Iterator[Published]:
 
 
 def _of_card(card: ContractCard, kept: str | None) -> Iterator[Published]:
-    for standing in card.standings:
-        yield from _of_standing(card.contract, standing)
+    found: dict[str, list[StandingFigures]] = {}
+    for standing in (*card.standings, *card.earlier):
+        found.setdefault(standing.objective, []).append(standing)
+    for objective, standings in found.items():
+        yield from _of_objective(card.contract, objective, standings)
     if card.month is not None:
         yield _gauge(INCIDENTS, card.ongoing_incidents, contract=card.contract)
     joined = None if kept is None else read_figures(kept)["coverage"].get("joined")
@@ -173,24 +180,26 @@ def _of_card(card: ContractCard, kept: str | None) -> Iterator[Published]:
             yield _gauge(COVERAGE, value, contract=card.contract, kind=kind)
 
 
-def _of_standing(contract: str, standing: StandingFigures) -> Iterator[Published]:
-    if standing.verdict is not None:
+def _of_objective(contract: str, objective: str, standings: Sequence[StandingFigures]) -> Iterator[Published]:
+    """Yield the worst of what every version of the month that promised it comes to: each part is owed."""
+    verdicts = [each.verdict for each in standings if each.verdict is not None]
+    if verdicts:
+        worst = min(verdicts, key=_WORST_FIRST.index)
         for verdict in VERDICTS:
-            yield _gauge(
-                VERDICT, standing.verdict == verdict,
-                contract=contract, objective=standing.objective, verdict=verdict,
-            )  # fmt: skip
-    if standing.remaining_ratio is not None:
-        yield _gauge(REMAINING, standing.remaining_ratio, contract=contract, objective=standing.objective)
-        yield _gauge(SPENT, 1 - standing.remaining_ratio, contract=contract, objective=standing.objective)
+            yield _gauge(VERDICT, worst == verdict, contract=contract, objective=objective, verdict=verdict)
+    left = [each.remaining_ratio for each in standings if each.remaining_ratio is not None]
+    if left:
+        yield _gauge(REMAINING, min(left), contract=contract, objective=objective)
+        yield _gauge(SPENT, 1 - min(left), contract=contract, objective=objective)
 
 
 def _gauge(name: str, value: float, **labels: str) -> Figure:
     return Figure(name=name, about=ABOUT[name], value=value, labels=labels)
 
 
-def _in_force(versions: list[Contract], as_of: datetime) -> Contract:
-    """Return the version in force at `as_of`, else the last that was, else the first that will be."""
-    ordered = versions_of(versions)
-    begun = [each.contract for each in ordered if each.in_force.start <= as_of]
-    return begun[-1] if begun else ordered[0].contract
+def _in_force(versions: list[Contract], as_of: datetime) -> Contract | None:
+    """Return the version in force at `as_of`; None where none is."""
+    return next(
+        (each.contract for each in versions_of(versions) if each.in_force.start <= as_of < each.in_force.end),
+        None,
+    )

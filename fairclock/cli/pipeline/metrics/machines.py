@@ -84,11 +84,16 @@ def gpu_gauges(store: Store, as_of: datetime, *, stale_after: timedelta) -> Iter
 
 
 class GpuEvents:
-    """The counters of GPU events that were stored since `since`."""
+    """The counters of GPU events that were stored since `since`.
+
+    As of requests, a series is first told as 0, until somebody has heard that: of one that begins above 0 Prometheus sees no
+    increase, and a GPU's first XID would be none.
+    """
 
     def __init__(self, since: datetime) -> None:
         self._as_of = since
         self._counts: dict[_EventKey, int] = {}
+        self._begun: dict[_EventKey, datetime] = {}
 
     def read(self, store: Store, as_of: datetime) -> None:
         """Count what was stored up to `as_of`."""
@@ -100,12 +105,15 @@ class GpuEvents:
             self._counts[key] = self._counts.get(key, 0) + each.events
         self._as_of = as_of
 
-    def figures(self) -> Iterator[Published]:
-        """Yield every counter."""
+    def figures(self, *, told: datetime | None) -> Iterator[Published]:
+        """Yield every counter; `told` is as of when the newest figures are that somebody heard."""
         for key, count in self._counts.items():
+            begun = self._begun.setdefault(key, self._as_of)
+            is_heard = told is not None and told >= begun
             yield Figure(
-                name=GPU_EVENTS, about=ABOUT[GPU_EVENTS], value=count, labels=dict(key), kind="counter"
-            )
+                name=GPU_EVENTS, about=ABOUT[GPU_EVENTS], value=count if is_heard else 0,
+                labels=dict(key), kind="counter",
+            )  # fmt: skip
 
 
 def _of_state(state: EngineState) -> Iterator[Published]:

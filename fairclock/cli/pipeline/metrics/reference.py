@@ -257,8 +257,9 @@ slowest request of the last minutes of a histogram's series, by its `trace_id`.
 - **What is not known is absent**, never 0. What an engine or a GPU said is absent once it is older than
   `metrics.stale_after`.
 - **Base units**: seconds, bytes, ratios from 0 to 1. A counter's name ends in `_total`.
-- **For whom.** Names of tenants and their money are among it: let nobody reach the address but Prometheus, or ask for a
-  token (`metrics.token_file`, Prometheus' `authorization.credentials_file`).
+- **For whom.** Names of tenants and their money are among it. On an address that is no loopback one they are told only for a
+  token (`metrics.token_file`, Prometheus' `authorization.credentials_file`); without one `/metrics` says there how Fairclock
+  itself fares, and no more.
 - **Bounded.** At most `metrics.max_tenants` tenants, `metrics.max_models` models and `metrics.max_series` pairs of them have
   series of their own, those of contracts first; the rest shares the value `__other__`. A label's value has at most 128
   characters.
@@ -269,7 +270,8 @@ late changes what an hour comes to: what is more is added, and what is less is a
 with, so no counter falls. Durations are of requests that were answered (`outcome="ok"`), as in a report's table of latencies;
 what a contract judges otherwise (a timeout is over on every clock) is in `fairclock_sli_requests_total`. An engine's clocks
 have only requests whose engine row was found. Every threshold of a contract is an edge of its clock's histograms, for all
-tenants while there are at most `metrics.max_thresholds` of them, so that `le="2.0"` counts what a promise of 2 s allows.
+tenants while there are at most `metrics.max_thresholds` of them, so that `le="2.0"` counts what a promise of 2 s allows. Clocks begin
+where a request was received: of a contract whose clock starts at `connected` the time to connect is not in them.
 
 Counting begins where the scrape left off that an earlier process answered last (`metrics-position.json` beside the spool),
 at 0: a restart, or a change of edges, is what Prometheus takes a fall for. A series is told as 0 first, until that was
@@ -279,7 +281,9 @@ tenants, or are counted in `fairclock_simulated_requests_total`; a contract look
 
 _CONTRACTS = """The numbers of the console's overview, from slices and notes: the version that is in force, the month so
 far. Budgets and burn are there for objectives that single requests decide; verdicts of the others are those of the last
-evaluation, and so is `kind="joined"`. While a budget allows no request at all, what is left of it is no number."""
+evaluation, and so is `kind="joined"`. While a budget allows no request at all, what is left of it is no number. Where a new
+version came in force within the month, budget and verdict are the worst of all versions' parts, and burn is the new one's. Of a
+contract that is not in force, any more or yet, only `fairclock_alerts_firing` is told."""
 
 _MONEY = """The month so far in the price book's zone. `book="charge"` follows the ledger within a minute; `book="cost"` sweeps
 the engines' month every ten minutes. The two are never mixed: what machines cost and nobody used is in

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from exporters.prometheus.snapshot import Snapshots
+from fairclock.cli.pipeline.endpoint import is_loopback
 from fairclock.cli.pipeline.metrics.position import Position
 from fairclock.cli.pipeline.metrics.publisher import Publisher, Source
 from fairclock.cli.pipeline.metrics.sources import sources_of
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
     from fairclock.store import Store
 
 POSITION_FILE = "metrics-position.json"
+
+
+def why_untold(settings: Configuration) -> str:
+    """Return why tenants and their money are told to nobody at ``/metrics``; an empty text where they are told.
+
+    An address that others reach needs a token, as its console does.
+    """
+    if settings.metrics.token_file is not None or is_loopback(settings.http.address):
+        return ""
+    return f"/metrics says nothing of tenants and money: others reach {settings.http.address}, and metrics.token_file names no token"
 
 
 @contextmanager

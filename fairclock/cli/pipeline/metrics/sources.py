@@ -137,7 +137,7 @@ class Counted:
         if self._gpu_events is None:
             self._gpu_events = GpuEvents(self.position.read(as_of))
         self._gpu_events.read(store, as_of)
-        return list(self._gpu_events.figures())
+        return list(self._gpu_events.figures(told=self.snapshots.scraped))
 
     def _bounds(self) -> Iterator[Published]:
         for name, found in (("tenant", self.tenants), ("model", self._models)):

@@ -46,7 +46,11 @@ class StandingFigures(Shown):
 
 
 class ContractCard(Shown):
-    """One contract in its latest month."""
+    """One contract in its latest month.
+
+    `standings` are of the version in force, `earlier` of those that were in force before it in that month: what they promised
+    for their part is owed, too.
+    """
 
     contract: str
     title: dict[str, str]
@@ -58,6 +62,7 @@ class ContractCard(Shown):
     month_ends_at: datetime | None
     state: State
     standings: tuple[StandingFigures, ...]
+    earlier: tuple[StandingFigures, ...] = ()
     worst_burn: float | None
     requests: Count | None
     queue_share_ratio: float | None
