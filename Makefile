@@ -27,7 +27,7 @@ live: setup-live ## Real nginx in front of real vLLM on the CPU, measured for a 
 	fairclock demo --live --out live-out $(ARGS)
 
 test: setup-live check-style ## Set up, lint, and run every test (25 minutes at most on 2 cores)
-	pytest -q -n 4 --dist loadgroup --no-loadscope-reorder --durations=30 -m "not soak"
+	scripts/run-tests
 
 lint: setup check-style ## ruff, mypy --strict and the import contracts alone
 

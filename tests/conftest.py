@@ -21,14 +21,8 @@ settings.register_profile(
 settings.register_profile("soak", settings.get_profile("test"), max_examples=2_000)
 settings.load_profile(os.environ.get("FAIRCLOCK_HYPOTHESIS", "test"))
 
-# A file is one worker's. Those that take longest come first, so that none is left to a single worker at the end; those
-# that wait for real programs most of all, since others work meanwhile.
+# A file is one worker's. Those that take longest come first, so that none is left to a single worker at the end.
 LONGEST_FIRST = (
-    "live/test_burst.py",
-    "deployment/test_end_to_end.py",
-    "live/test_billing.py",
-    "live/test_plugin_contract.py",
-    "live/test_live.py",
     "faults/test_misbehaving_server.py",
     "acceptance/test_report_equals_oracle.py",
     "faults/test_kills.py",
@@ -57,24 +51,12 @@ LONGEST_FIRST = (
 )
 
 
-SHARED_ENGINES = ("result", "composition")
-"""Fixtures that start a vLLM for several files: those that use the same one are one process's, as if they were one file."""
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of LONGEST_FIRST at the beginning, and keep each file in one process; its order stays."""
+    """Put the tests of LONGEST_FIRST at the beginning; what stands in a file keeps its order."""
     folder = Path(__file__).parent
     places = {folder / name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
-    sharing = {
-        item.path: name
-        for item in items
-        for name in SHARED_ENGINES
-        if name in getattr(item, "fixturenames", ())
-    }
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(sharing.get(item.path, str(item.path))))
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from tests.live.conftest import plugin  # noqa: F401 - a fixture
 from tests.probe_service.collecting import PATIENCE_SECONDS, Asked, collector
 from tests.sidecar.running import ROOT, environment, eventually
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.soak]
 
 ONE_MS = 0.001
 OF_THE_PLUGIN = {

@@ -19,7 +19,7 @@ from sla.measurement.reading import measured_as_of
 from tests.live.conftest import plugin  # noqa: F401 - a fixture
 from tests.reconciliation.real import PROBES, ask
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.soak]
 
 ONE_MS_US = 1_000
 FIVE_MS_US = 5_000
