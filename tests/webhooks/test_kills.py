@@ -31,7 +31,9 @@ def killed(folder, receiver, first, *, after_seconds):
         stdout=subprocess.PIPE,
     )
     with child:
-        with selectors.DefaultSelector() as selector:  # takes descriptors of any number, as a long run has them
+        with (
+            selectors.DefaultSelector() as selector
+        ):  # takes descriptors of any number, as a long run has them
             selector.register(child.stdout, selectors.EVENT_READ)
             assert selector.select(120), "the child never kept an event"
         deadline = time.monotonic() + 120
