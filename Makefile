@@ -26,7 +26,7 @@ demo: setup-demo ## A month of simulated traffic through the real collectors, th
 live: setup-live ## Real nginx in front of real vLLM on the CPU, measured for a minute, in live-out/
 	fairclock demo --live --out live-out $(ARGS)
 
-test: setup-live check-style ## Set up, lint, and run every test (25 minutes at most on 2 cores)
+test: setup-live ## Set up, lint, and run every test (25 minutes at most on 2 cores)
 	scripts/run-tests
 
 lint: setup check-style ## ruff, mypy --strict and the import contracts alone

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Deadlines measure the machine, not the code: two cores are shared with an engine and its merges.
 settings.register_profile(
-    "test", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "test", deadline=None, max_examples=50, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("soak", settings.get_profile("test"), max_examples=2_000)
 settings.load_profile(os.environ.get("FAIRCLOCK_HYPOTHESIS", "test"))

@@ -156,7 +156,7 @@ def undisturbed_books(tmp_path_factory):
 
 CASES = [
     pytest.param("a server", 4, 2_500, id="a collector that writes into a server, 4 kills"),
-    pytest.param("another Fairclock", 4, 2_500, id="a sidecar and an up, 4 kills"),
+    pytest.param("another Fairclock", 4, 2_500, id="a sidecar and an up, 4 kills", marks=pytest.mark.soak),
     pytest.param(
         "a server",
         100,

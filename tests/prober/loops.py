@@ -6,7 +6,7 @@ import asyncio
 import selectors
 
 
-class _Jumping(selectors.SelectSelector):
+class _Jumping(selectors.DefaultSelector):
     def __init__(self, loop):
         super().__init__()
         self._loop = loop

@@ -44,9 +44,27 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert "make test" in (ROOT / "README.md").read_text()
 
 
-def test_the_last_thing_that_make_test_runs_is_pytest() -> None:
+def test_the_last_thing_that_make_test_runs_is_every_check_and_each_failure_is_its_own() -> None:
     plan = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert plan.stdout.splitlines()[-1].startswith("pytest ")
+    assert plan.stdout.splitlines()[-1] == "scripts/run-tests"
+
+
+@pytest.mark.parametrize("broken", ["", "style", "with programs", "the others"])
+def test_whatever_fails_fails_the_whole(tmp_path: Path, broken: str) -> None:
+    fails = {name: int(name == broken) for name in ("style", "with programs", "the others")}
+    _stand_in(tmp_path, "make", f"echo style; exit {fails['style']}")
+    _stand_in(
+        tmp_path,
+        "pytest",
+        f'case "$*" in *"-m not integration"*) echo others; exit {fails["the others"]};; esac\n'
+        f"echo programs; exit {fails['with programs']}",
+    )
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    answer = subprocess.run(
+        [str(ROOT / "scripts" / "run-tests")], env=environment, capture_output=True, text=True, check=False
+    )
+    assert answer.stdout.split() == ["others", "style", "programs"]
+    assert (answer.returncode != 0) == bool(broken)
 
 
 def test_a_python_that_cannot_be_found_is_one_sentence() -> None:

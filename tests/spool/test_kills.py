@@ -2,7 +2,7 @@
 
 import os
 import random
-import select
+import selectors
 import signal
 import subprocess
 import sys
@@ -28,7 +28,11 @@ def killed(directory, first, *, threads, after_lines, after_seconds):
     with child:
         told = b""
         while told.count(b"\n") < after_lines:
-            assert select.select([child.stdout], [], [], PATIENCE_SECONDS)[0], "the child appends no more"
+            with (
+                selectors.DefaultSelector() as selector
+            ):  # takes descriptors of any number, as a long run has them
+                selector.register(child.stdout, selectors.EVENT_READ)
+                assert selector.select(PATIENCE_SECONDS), "the child appends no more"
             more = os.read(child.stdout.fileno(), 4096)
             assert more, "the child ended"
             told += more
