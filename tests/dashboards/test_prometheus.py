@@ -32,7 +32,7 @@ from tests.dashboards.expanding import in_promql
 from tests.dashboards.reading import FILES, queries, variables
 from tests.dashboards.scene import a_shown_scene, gpu_event_lines
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.soak]
 
 SCRAPE_SECONDS, ENOUGH_STEPS, PATIENCE_SECONDS = 2, 4, 240
 WINDOW_SECONDS = 300
