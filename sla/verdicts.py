@@ -30,6 +30,12 @@ class Verdict(StrEnum):
     NOT_MEASURED = "not_measured"
 
 
+WORST_FIRST: tuple[str, ...] = (
+    Verdict.VIOLATED, Verdict.NOT_MEASURED, Verdict.INSUFFICIENT_DATA, Verdict.MET,
+)  # fmt: skip
+"""What is said where several are owed: the first of them."""
+
+
 class Reason(StrEnum):
     """Why a verdict is what it is."""
 

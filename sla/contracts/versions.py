@@ -20,6 +20,7 @@ from sla.contracts.loading import load_contract
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from sla.contracts.contract import Contract
 
@@ -74,6 +75,18 @@ def versions_of(contracts: Sequence[Contract]) -> list[Version]:
         )
         for place, (contract, start, end) in enumerate(zip(ordered, starts, ends, strict=True))
     ]
+
+
+def version_in_force(contracts: Sequence[Contract], instant: datetime) -> Contract | None:
+    """Return the version that is in force at `instant`; None where none is. Raises as `versions_of` does."""
+    return next(
+        (
+            each.contract
+            for each in versions_of(contracts)
+            if each.in_force.start <= instant < each.in_force.end
+        ),
+        None,
+    )
 
 
 def _disagreements(earlier: Contract, later: Contract) -> Iterable[str]:

@@ -12,7 +12,7 @@ import pytest
 from fairclock.cli.pipeline.metrics.agreements import _of_card
 from fairclock.console.access.callers import Caller
 from fairclock.console.readings.answering import _counted_as
-from fairclock.console.readings.burning import key_of
+from fairclock.console.readings.burning import WINDOWS, key_of
 from fairclock.console.readings.incidents import _evidence
 from fairclock.console.readings.kept_reports import KeptReports
 from fairclock.console.readings.models.overview import State
@@ -59,7 +59,8 @@ def a_sum(*, days: float, bad: int, requests: int = 10_000) -> MonthSum:
 def card_of(view: View, sums: dict[Any, MonthSum], *, kept: dict[str, str] | None = None) -> Any:
     month = _month([FIRST, SECOND], NOW)
     assert month is not None
-    counted = Counted(months={key_of(version): each for version, each in sums.items()}, recent={})
+    months = {key_of(version): each for version, each in sums.items()}
+    counted = Counted(windows=WINDOWS, months=months, recent={})
     return _card(
         view, month, counted, alerts=[], ongoing=0, verdicts=kept or {}, evaluated=None, is_issued=False
     )  # fmt: skip

@@ -75,14 +75,20 @@ def shares_of(view: View, contract: Contract) -> tuple[Fraction | None, ...]:
     return known
 
 
-def burns_of(view: View, contract: Contract, place: int, sums: Sequence[Recent] | None) -> tuple[Burn, ...]:
-    """Return the pace of the objective at `place` in each window; none where no share of requests decides."""
+def burns_of(
+    view: View,
+    contract: Contract,
+    place: int,
+    sums: Sequence[Recent] | None,
+    windows: Sequence[timedelta] = WINDOWS,
+) -> tuple[Burn, ...]:
+    """Return the pace of the objective at `place` in each of `windows`; none where no share of requests decides."""
     share = shares_of(view, contract)[place]
     if share is None:
         return ()
     unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
     found = []
-    for number, window in enumerate(WINDOWS):
+    for number, window in enumerate(windows):
         tallies = sums[number] if sums else ()
         tally = tallies[place] if place < len(tallies) else _NOTHING
         n, spent = tally.counted(unknown_is_bad=unknown_is_bad), tally.spent(unknown_is_bad=unknown_is_bad)

@@ -48,8 +48,9 @@ class MonthSum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """What slices come to by version: their months (absent: no slice), and the tallies of each recent window."""
+    """What slices come to by version: their months (absent: no slice), and the tallies of each of the recent `windows`."""
 
+    windows: Sequence[timedelta]
     months: Mapping[SliceKey, MonthSum]
     recent: Mapping[SliceKey, tuple[tuple[Tally, ...], ...]]
 
@@ -107,6 +108,7 @@ class MonthSums:
             for key in keys
         }
         return Counted(
+            windows=windows,
             months={key: _month_sum(parts) for key, parts in month_parts.items() if parts},
             recent={
                 key: tuple(

@@ -26,10 +26,11 @@ from fairclock.store.issued_reports import issued_rows
 from sla.contracts.versions import versions_of
 from sla.evaluation.promises import needs_engine
 from sla.revisions.figures import read_figures
-from sla.verdicts import by_count, under_floor
+from sla.verdicts import WORST_FIRST, by_count, under_floor
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Sequence
+    from datetime import datetime, timedelta
 
     from fairclock.console.readings.burning import Recent
     from fairclock.console.readings.models.figures import AlertFigures
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from fairclock.store.slices import SliceKey
     from sla.contracts import Contract
 
-_WORST_VERDICT = ("violated", "not_measured", "insufficient_data", "met")
 _WORST_FIRST = {each: place for place, each in enumerate(State)}
 
 
@@ -78,8 +78,8 @@ class _Month:
         return key_of(self.contract)
 
 
-def overview(view: View) -> Overview:
-    """Return every contract the caller may see, worst first, and the alerts that fire."""
+def overview(view: View, *, windows: Sequence[timedelta] = WINDOWS) -> Overview:
+    """Return every contract the caller may see, worst first, with its pace in each of `windows`, and the alerts that fire."""
     visible = view.visible()
     months = {versions[0].id: _month(versions, view.as_of) for versions in visible}
     begun = [each for each in months.values() if each is not None]
@@ -87,7 +87,7 @@ def overview(view: View) -> Overview:
         view.store,
         {one.key: one.part for each in begun for one in each.parts},
         view.as_of,
-        WINDOWS,
+        windows,
     )
     alerts = firing_alerts(view)
     ongoing = Counter(contract for contract, _ in open_incidents(view.store, at=view.as_of, as_of=view.as_of))
@@ -210,8 +210,8 @@ def _standings(
 ) -> tuple[StandingFigures, ...]:
     return tuple(
         _standing(
-            view, month.contract, place, counted.months.get(month.key), recent=counted.recent.get(month.key),
-            elapsed_us=_elapsed_us(view, month), kept=verdicts,
+            view, month.contract, place, counted.months.get(month.key), windows=counted.windows,
+            recent=counted.recent.get(month.key), elapsed_us=_elapsed_us(view, month), kept=verdicts,
         )
         for place in range(len(month.contract.objectives))
     )  # fmt: skip
@@ -223,6 +223,7 @@ def _standing(
     place: int,
     found: MonthSum | None,
     *,
+    windows: Sequence[timedelta],
     recent: tuple[Recent, ...] | None,
     elapsed_us: int,
     kept: dict[str, str],
@@ -230,7 +231,7 @@ def _standing(
     objective = contract.objectives[place]
     share = shares_of(view, contract)[place]
     tally = found.tallies[place] if found is not None and place < len(found.tallies) else None
-    burns = burns_of(view, contract, place, recent)
+    burns = burns_of(view, contract, place, recent, windows)
     if share is None or tally is None or found is None:
         verdict = kept.get(objective.name)
         return StandingFigures(
@@ -259,7 +260,7 @@ def _standing(
         objective=objective.name,
         kind=objective.kind,
         part=None,
-        verdict=min(kept.get(objective.name, "met"), str(judged.verdict), key=_WORST_VERDICT.index),  # type: ignore[arg-type]
+        verdict=min(kept.get(objective.name, "met"), str(judged.verdict), key=WORST_FIRST.index),  # type: ignore[arg-type]
         n=n,
         over=over,
         allowed=allowed,
@@ -275,7 +276,7 @@ def _verdicts(figures: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in read_figures(figures)["objectives"]:
         name, verdict = each["name"], each["verdict"]
-        found[name] = min(found.get(name, verdict), verdict, key=_WORST_VERDICT.index)
+        found[name] = min(found.get(name, verdict), verdict, key=WORST_FIRST.index)
     return found
 
 

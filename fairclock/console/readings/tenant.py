@@ -18,7 +18,7 @@ from fairclock.errors import NotShown
 from fairclock.model import from_us
 from fairclock.store.engine_gauges import engine_gauges
 from fairclock.store.issued_reports import issued_rows
-from sla.contracts.versions import versions_of
+from sla.contracts.versions import version_in_force
 
 if TYPE_CHECKING:
     from fairclock.console.readings.models.base import Range
@@ -107,14 +107,7 @@ def _latency(view: View, versions: Versions, shown: Range) -> tuple[LatencyPoint
 def _with_burns(
     view: View, versions: Versions, budgets: tuple[BudgetFigures, ...]
 ) -> tuple[BudgetFigures, ...]:
-    current = next(
-        (
-            each.contract
-            for each in versions_of(versions)
-            if each.in_force.start <= view.as_of < each.in_force.end
-        ),
-        None,
-    )
+    current = version_in_force(versions, view.as_of)
     if current is None:
         return budgets
     sums = recent_sums(view, [key_of(current)]).get(key_of(current))

@@ -11,18 +11,15 @@ from exporters.prometheus import Figure
 from exporters.prometheus.bounds import label_text
 from fairclock.cli.pipeline.metrics.layout import thresholds_of
 from fairclock.console.access.callers import LOCAL, Caller
-from fairclock.console.readings.burning import key_of, shares_of
 from fairclock.console.readings.kept_reports import KeptReports
-from fairclock.console.readings.month_sums import added, tallies_of
 from fairclock.console.readings.overview import overview
 from fairclock.console.readings.view import Memory, View
 from fairclock.store.evaluations import newest_evaluations
-from fairclock.store.slice_buckets import segment_sums
 from fairclock.store.tokens import Scope
-from sla.budgets import burn_rate
 from sla.contracts.objectives import LatencyObjective
-from sla.contracts.versions import versions_of
+from sla.contracts.versions import version_in_force
 from sla.revisions.figures import read_figures
+from sla.verdicts import WORST_FIRST, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,13 +29,9 @@ if TYPE_CHECKING:
     from exporters.prometheus import Published
     from fairclock.console.readings.models.overview import ContractCard, StandingFigures
     from fairclock.store import Store
-    from fairclock.store.slice_buckets import Sums
-    from fairclock.store.slices import SliceKey
     from sla.contracts import Contract
-    from sla.tallies import Tally
 
-VERDICTS = ("met", "violated", "insufficient_data", "not_measured")
-_WORST_FIRST = ("violated", "not_measured", "insufficient_data", "met")
+VERDICTS = tuple(map(str, Verdict))
 SEVERITIES = ("critical", "warning", "info")
 WINDOWS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "6h": timedelta(hours=6)}
 INFO = "fairclock_contract_info"
@@ -59,7 +52,6 @@ ABOUT = {
     INCIDENTS: "Incidents that go on.",
     ALERTS: "Alerts that fire, or did when their data was lost; of no contract those about machines and sources.",
 }
-_MINUTE = timedelta(minutes=1)
 _CALLER = Caller(name=LOCAL, scope=Scope.ADMIN)
 
 
@@ -80,9 +72,7 @@ class Agreements:
             store=store, caller=_CALLER, as_of=as_of, now=as_of, contracts=contracts, prices=None,
             cost_book=self._settings, memory=self._memory,
         )  # fmt: skip
-        seen = overview(view)
-        held = {versions[0].id: _in_force(versions, as_of) for versions in contracts}
-        burns = _recent(store, as_of, [each for each in held.values() if each is not None])
+        seen = overview(view, windows=list(WINDOWS.values()))
         firing = Counter((each.contract, each.severity) for each in seen.alerts)
         cards = {each.contract: each for each in seen.contracts}
         months = {
@@ -91,12 +81,12 @@ class Agreements:
         }
         for versions in contracts:
             card = cards[versions[0].id]
-            contract = held[card.contract]
+            contract = version_in_force(versions, as_of)
             # what a contract came to in its last month is a report's to say, and no alert's for ever
             if contract is not None:
                 yield from _of_contract(contract)
                 yield from _of_card(card, months.get((card.contract, card.month or "")))
-                yield from self._burning(view, contract, burns.get(key_of(contract)))
+                yield from _burning(card)
             for severity in SEVERITIES:
                 yield _gauge(
                     ALERTS, firing[card.contract, severity], contract=card.contract, severity=severity
@@ -104,49 +94,6 @@ class Agreements:
         # what concerns machines and sources is no single contract's
         for severity in SEVERITIES:
             yield _gauge(ALERTS, firing[None, severity], contract="", severity=severity)
-
-    def _burning(
-        self, view: View, contract: Contract, sums: Sequence[tuple[Tally, ...]] | None
-    ) -> Iterator[Published]:
-        unknown_is_bad = contract.unmeasured.unknown_clock == "bad"
-        for place, (objective, share) in enumerate(
-            zip(contract.objectives, shares_of(view, contract), strict=True)
-        ):
-            if share is None or sums is None:
-                continue
-            for window, tallies in zip(WINDOWS, sums, strict=True):
-                if place >= len(tallies):
-                    continue
-                tally = tallies[place]
-                rate = burn_rate(
-                    tally.spent(unknown_is_bad=unknown_is_bad),
-                    tally.counted(unknown_is_bad=unknown_is_bad),
-                    share,
-                )
-                if rate is not None:
-                    yield _gauge(
-                        BURN, float(rate), contract=contract.id, objective=objective.name, window=window
-                    )
-
-
-def _recent(
-    store: Store, as_of: datetime, contracts: Sequence[Contract]
-) -> dict[SliceKey, tuple[tuple[Tally, ...], ...]]:
-    """Return what each objective counted in each of `WINDOWS` up to the minute of `as_of`, by version."""
-    end = as_of.replace(second=0, microsecond=0) + _MINUTE
-    starts = sorted(end - each for each in WINDOWS.values())
-    segments: dict[SliceKey, dict[int, Sums]] = {}
-    keys = [key_of(each) for each in contracts]
-    for (key, number), sums in segment_sums(store, keys, starts, end, as_of=as_of).items():
-        segments.setdefault(key, {})[number] = sums
-    return {
-        key: tuple(
-            tallies_of(added(inside)) if inside else ()
-            for window in WINDOWS.values()
-            for inside in ([sums for number, sums in found.items() if starts[number] >= end - window],)
-        )
-        for key, found in segments.items()
-    }
 
 
 def _of_contract(contract: Contract) -> Iterator[Published]:
@@ -180,11 +127,22 @@ def _of_card(card: ContractCard, kept: str | None) -> Iterator[Published]:
             yield _gauge(COVERAGE, value, contract=card.contract, kind=kind)
 
 
+def _burning(card: ContractCard) -> Iterator[Published]:
+    named = {int(length.total_seconds()): name for name, length in WINDOWS.items()}
+    for standing in card.standings:
+        for burn in standing.burns:
+            if burn.rate is not None:
+                yield _gauge(
+                    BURN, burn.rate, contract=card.contract, objective=standing.objective,
+                    window=named[burn.window_seconds],
+                )  # fmt: skip
+
+
 def _of_objective(contract: str, objective: str, standings: Sequence[StandingFigures]) -> Iterator[Published]:
     """Yield the worst of what every version of the month that promised it comes to: each part is owed."""
     verdicts = [each.verdict for each in standings if each.verdict is not None]
     if verdicts:
-        worst = min(verdicts, key=_WORST_FIRST.index)
+        worst = min(verdicts, key=WORST_FIRST.index)
         for verdict in VERDICTS:
             yield _gauge(VERDICT, worst == verdict, contract=contract, objective=objective, verdict=verdict)
     left = [each.remaining_ratio for each in standings if each.remaining_ratio is not None]
@@ -195,11 +153,3 @@ def _of_objective(contract: str, objective: str, standings: Sequence[StandingFig
 
 def _gauge(name: str, value: float, **labels: str) -> Figure:
     return Figure(name=name, about=ABOUT[name], value=value, labels=labels)
-
-
-def _in_force(versions: list[Contract], as_of: datetime) -> Contract | None:
-    """Return the version in force at `as_of`; None where none is."""
-    return next(
-        (each.contract for each in versions_of(versions) if each.in_force.start <= as_of < each.in_force.end),
-        None,
-    )
