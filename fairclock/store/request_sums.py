@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from fairclock.model import Clock, Outcome, to_us
+from fairclock.model import Outcome, to_us
+from fairclock.store.clocks import clock_expressions
 from fairclock.store.query import Query
 
 if TYPE_CHECKING:
@@ -23,18 +24,7 @@ TOKENS = ("prompt", "cached", "completion")
 _RECENT_US = 300_000_000
 # all of them would cost the planning half as much again
 _NEEDED = "tenant, model, outcome, trace_id, received_at, prompt_tokens, cached_tokens, completion_tokens, simulated"
-_GAPS = "toInt64(greatest(ifNull(decode_tokens, 2), 2) - 1)"
-CLOCKS: Mapping[Clock, str] = {
-    Clock.END_TO_END: "end_to_end_us",
-    Clock.QUEUE: "queue_us",
-    Clock.EXCLUDING_QUEUE: "end_to_end_us - ifNull(queue_us, 0)",
-    Clock.INFERENCE: "prefill_us + decode_us",
-    Clock.PREFILL: "prefill_us",
-    Clock.DECODE: "decode_us",
-    Clock.OUTSIDE: "end_to_end_us - (prefill_us + decode_us)",
-    Clock.TIME_TO_FIRST_TOKEN: "time_to_first_token_us",
-    Clock.TIME_PER_OUTPUT_TOKEN: f"if(ifNull(decode_tokens, 0) > 1, intDiv(decode_us + {_GAPS} - 1, {_GAPS}), NULL)",
-}
+CLOCKS = clock_expressions()
 """Each clock from `received`, in µs, as the evaluation of contracts has it; NULL where it was not measured."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairclock.model import Clock
+from fairclock.store.clocks import clock_expressions
 from sla.evaluation.fragments import named, sql
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ NEVER_UNKNOWN = frozenset({Clock.END_TO_END, Clock.EXCLUDING_QUEUE})
 SPEED = "speed_micro"
 """The column of output tokens per second, in millionths of a token, rounded down; NULL where not measured."""
 
-_INFERENCE = "prefill_us + decode_us"
-
 
 def column_of(clock: Clock) -> str:
     """Return the name of the column that holds `clock`."""
@@ -27,29 +26,13 @@ def column_of(clock: Clock) -> str:
 
 
 def clock_columns(start: Literal["received", "connected"]) -> list[Query]:
-    """Return every clock as a column; `connected` adds the handshake to what the gateway measured.
-
-    A time per output token is rounded up to the microsecond: against a threshold in whole microseconds that
-    is the same as comparing exactly, and it never prints a value on the better side.
-    """
+    """Return every clock as a column; `connected` adds the handshake to what the gateway measured."""
     elapsed = "end_to_end_us" if start == "received" else "(end_to_end_us + ifNull(connected_us, 0))"
-    gaps = "toInt64(greatest(ifNull(decode_tokens, 2), 2) - 1)"
-    expressions = {
-        Clock.END_TO_END: elapsed,
-        Clock.EXCLUDING_QUEUE: f"{elapsed} - ifNull(queue_us, 0)",
-        Clock.QUEUE: "queue_us",
-        Clock.INFERENCE: _INFERENCE,
-        Clock.PREFILL: "prefill_us",
-        Clock.DECODE: "decode_us",
-        Clock.OUTSIDE: f"{elapsed} - ({_INFERENCE})",
-        Clock.TIME_TO_FIRST_TOKEN: "time_to_first_token_us",
-        Clock.TIME_PER_OUTPUT_TOKEN: (
-            f"if(ifNull(decode_tokens, 0) > 1, intDiv(decode_us + {gaps} - 1, {gaps}), NULL)"
-        ),
-    }
     speed = (
         "if(ifNull(decode_tokens, 0) > 1 AND decode_us > 0,"
         " toInt64(intDiv(toInt128(ifNull(decode_tokens, 1) - 1) * 1000000000000, decode_us)), NULL)"
     )
-    clocks = [named(sql(expression), column_of(clock)) for clock, expression in expressions.items()]
+    clocks = [
+        named(sql(expression), column_of(clock)) for clock, expression in clock_expressions(elapsed).items()
+    ]
     return [*clocks, named(sql(speed), SPEED)]

@@ -6,13 +6,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairclock.store.contract_terms import ContractTerms, keep_terms
-from sla.contracts.objectives import AvailabilityObjective, LatencyObjective, RequestRatio
+from sla.contracts.objectives import LatencyObjective
+from sla.prometheus_rules import share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairclock.store import Store
-    from sla.contracts.objectives import Objective
     from sla.slices.evaluator import InForce
 
 _NOTHING = Fraction(0)
@@ -28,7 +28,7 @@ def terms_of(version: InForce) -> ContractTerms | None:
     contract, interval = version.contract, version.interval
     if interval is None:
         return None
-    shares = [_share(each) for each in contract.objectives]
+    shares = [share_of(each) or _NOTHING for each in contract.objectives]
     return ContractTerms(
         contract=contract.id,
         version=contract.version_sha256,
@@ -59,13 +59,3 @@ def terms_of(version: InForce) -> ContractTerms | None:
         share_of=tuple(each.numerator for each in shares),
         share_in=tuple(each.denominator for each in shares),
     )
-
-
-def _share(objective: Objective) -> Fraction:
-    """Return which part of the requests that count may be over; 0 where windows or time are judged."""
-    match objective:
-        case LatencyObjective(latency=latency) if latency.window_us is None:
-            return 1 - latency.percentile / 100
-        case AvailabilityObjective(availability=RequestRatio() as ratio):
-            return 1 - ratio.target
-    return _NOTHING
