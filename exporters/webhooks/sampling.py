@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from exporters.webhooks.event import AlertEvent, Severity, State, derived_id
+from exporters.webhooks.event import AlertEvent, Severity, State
 from exporters.webhooks.formats.format import Outcome
-from exporters.webhooks.outbox import Entry, Fate
+from exporters.webhooks.once import send_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,32 +37,16 @@ def sample(*, alert_id: str, now: datetime) -> AlertEvent:
 def send_sample(
     place: Destination, outbox: Outbox, *, now: Callable[[], datetime], new_id: Callable[[], str]
 ) -> Mapping[str, Any]:
-    """Send a sample to `place` once, and return what came of it; where alerts stay open, resolve it too.
-
-    The delivery is written down before its event, so that no courier finds an event to deliver.
-    """
+    """Send a sample to `place` once, and return what came of it; where alerts stay open, resolve it too."""
     event = sample(alert_id=f"test/{place.name}/{new_id()}", now=now())
     events = [event]
     if place.format.is_stateful:
         events.append(replace(event, sequence=2, state=State.RESOLVED))
     result: dict[str, Any] = {"destination": place.name, "delivered": True, "http_status": 0, "problem": ""}
     for each in events:
-        message_id, delivery_id = derived_id("msg", place.name, each.event_id), new_id()
-        attempt = place.send([each], message_id=message_id, delivery_id=delivery_id, now=now())
-        is_taken = attempt.outcome is Outcome.TAKEN
-        entry = Entry(
-            destination=place.name,
-            event=each,
-            fate=Fate.DELIVERED if is_taken else Fate.DEAD,
-            message_id=message_id,
-            delivery_id=delivery_id,
-            attempt=1,
-            http_status=attempt.status,
-            problem=attempt.problem,
-            planned_at=now(),
-        )
-        outbox.write([entry], now=now())
+        attempt = send_once(place, each, outbox, now=now, new_id=new_id)
         outbox.keep([each])
+        is_taken = attempt.outcome is Outcome.TAKEN
         result |= {
             "delivered": is_taken,
             "event_id": each.event_id,

@@ -70,18 +70,16 @@ def reconcile(
     window = _window(start, end, now, told)
     from inference_probe.reconciliation.printing import printed  # noqa: PLC0415 - only where it is done
     from inference_probe.reconciliation.reconciling import reconcile as reconcile_probes  # noqa: PLC0415
+    from sla.alerting.measurement import limits_of  # noqa: PLC0415
     from sla.measurement import measured  # noqa: PLC0415
-    from sla.measurement.problems import Limits, problems  # noqa: PLC0415
+    from sla.measurement.problems import problems  # noqa: PLC0415
     from sla.measurement.section import measurement_tree  # noqa: PLC0415
 
     with open_store(store_dsn(dsn, config)) as store:
         keep_probes(store, told)
         done = reconcile_probes(store, window, as_of=store.watermark(), now=now)
     measurement = measured(done.probes, done.found)
-    rule = settings.sla.alerts.measurement
-    wrong = problems(
-        measurement, Limits(unseen=rule.min_probes, apart_us=round(rule.clocks_apart * 1_000_000))
-    )
+    wrong = problems(measurement, limits_of(settings.sla.alerts.measurement))
     if as_json:
         tree = {
             "from": window.start.isoformat(),

@@ -24,12 +24,17 @@ from sla.measurement.reading import measured_as_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sla.alerting.configuration import AlertsSection
+    from sla.alerting.configuration import AlertsSection, MeasurementSection
     from sla.alerting.measuring import Moment
     from sla.alerting.wording import Words
     from sla.measurement.problems import Checked
 
 MISSES, DIFFERS, CLOCKS = "measurement-misses", "measurement-differs", "measurement-clocks"
+
+
+def limits_of(section: MeasurementSection) -> Limits:
+    """Return from where on something is a problem, as it is configured."""
+    return Limits(unseen=section.min_probes, apart_us=round(section.clocks_apart * 1_000_000))
 
 
 def measurement_watches(moment: Moment, section: AlertsSection) -> Iterator[Watch]:
@@ -47,7 +52,7 @@ def measurement_watches(moment: Moment, section: AlertsSection) -> Iterator[Watc
     newest = max(sources.values())
     length = timedelta(seconds=rule.window)
     window = Interval(start=newest - length, end=moment.now)
-    limits = Limits(unseen=rule.min_probes, apart_us=round(rule.clocks_apart * 1_000_000))
+    limits = limits_of(rule)
     measurement = measured_as_of(moment.store, window, moment.as_of)
     stale = "" if moment.now - newest <= length else "no probe was reconciled since"
 

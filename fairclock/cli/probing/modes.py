@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from inference_probe.prober.canary.deciding import Decision
     from inference_probe.prober.loading import Loading
     from inference_probe.prober.schedules import Arrival
+    from inference_probe.prober.sweeping.stages import Kind
 
 _LEAST_PERIODS_BACK = 2
 _VIOLATED = 1
@@ -94,10 +95,10 @@ async def _sweep(request: RunRequest, prepared: Loading) -> Result:
 
     if bool(request["rates"]) == bool(request["concurrency"]):
         raise UsageError("--rates", "a sweep needs rates or concurrencies", remedy="write --rates 1,2,4,8")
-    kind = "rate" if request["rates"] else "concurrency"
+    kind: Kind = "rate" if request["rates"] else "concurrency"
     metrics = request["metrics_url"]
     plan = Sweep(
-        kind="rate" if request["rates"] else "concurrency",
+        kind=kind,
         loads=_numbers(request["rates"] or request["concurrency"], whole=kind == "concurrency"),
         stage_seconds=request["duration_seconds"] or 30.0,
         objectives=[parse_objective(each).text for each in request["objectives"]],

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from fairclock.model import Interval
+from fairclock.model.runs import runs
 from fairclock.store.slice_buckets import ARRAYS, bucket_sums, changed_buckets, segment_sums
 from fairclock.store.slices import MINUTE_US
 from sla.tallies import Tally
@@ -140,7 +141,7 @@ class MonthSums:
         if cut > kept.cut:
             first, last = (kept.cut - month.start) // _DAY, (cut - month.start - _MINUTE) // _DAY
             stale |= set(range(first, last + 1))
-        for first, last in _runs(sorted(stale)):
+        for first, last in runs(sorted(stale)):
             window = Interval(start=month.start + first * _DAY, end=min(month.start + (last + 1) * _DAY, cut))
             found = bucket_sums(store, keys, window, step_us=_DAY_US, as_of=as_of)
             for day in range(first, last + 1):
@@ -205,13 +206,3 @@ def _cut(month: Interval, as_of: datetime) -> datetime:
 def _minute_after(instant: datetime) -> datetime:
     whole = instant.replace(second=0, microsecond=0)
     return whole if whole == instant else whole + _MINUTE
-
-
-def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return runs

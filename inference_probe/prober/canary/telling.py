@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exporters.webhooks.event import AlertEvent, Severity, State, derived_id
+from exporters.webhooks.event import AlertEvent, Severity, State
 from exporters.webhooks.formats.format import Outcome
-from exporters.webhooks.outbox import Entry, Fate
+from exporters.webhooks.once import send_once
 from inference_probe.prober.canary.deciding import Recommendation
 
 if TYPE_CHECKING:
@@ -67,34 +67,13 @@ def send_decision(
     now: Callable[[], datetime],
     new_id: Callable[[], str],
 ) -> list[str]:
-    """Send to each place that wants it, keep event and attempts, and return what went wrong, a sentence each.
-
-    Deliveries are written down before the event, so that no courier finds an event that nobody is told of.
-    """
+    """Send to each place that wants it, keep event and attempts, and return what went wrong, a sentence each."""
     problems = []
     for place in places:
         if not place.rules.wants(event):
             continue
-        message_id, delivery_id = derived_id("msg", place.name, event.event_id), new_id()
-        attempt = place.send([event], message_id=message_id, delivery_id=delivery_id, now=now())
-        is_taken = attempt.outcome is Outcome.TAKEN
-        outbox.write(
-            [
-                Entry(
-                    destination=place.name,
-                    event=event,
-                    fate=Fate.DELIVERED if is_taken else Fate.DEAD,
-                    message_id=message_id,
-                    delivery_id=delivery_id,
-                    attempt=1,
-                    http_status=attempt.status,
-                    problem=attempt.problem,
-                    planned_at=now(),
-                )
-            ],
-            now=now(),
-        )
-        if not is_taken:
+        attempt = send_once(place, event, outbox, now=now, new_id=new_id)
+        if attempt.outcome is not Outcome.TAKEN:
             problems.append(f"{place.name}: {attempt.problem or attempt.status}")
     outbox.keep([event])
     return problems

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from exporters.prometheus import Exemplar, Figure, HistogramFigure
 from exporters.prometheus.bounds import OTHER
 from fairclock.model import Interval, from_us, to_us
+from fairclock.model.runs import runs
 from fairclock.store.request_sums import OUTCOMES, TOKENS, known_pairs, request_sums
 from fairclock.store.requests import HOUR_US
 from fairclock.store.slices import changed_hours
@@ -102,11 +103,11 @@ class RequestCounters:
         changes: list[tuple[Sums, Sums]] = []
         remembered: dict[int, Sums] = dict(self._hours)
         late = hours[:-_REMEMBERED_HOURS]
-        for first, last in _runs(late):
-            window = Interval(start=from_us(first), end=from_us(last + HOUR_US))
+        for first, last in runs((hour // HOUR_US for hour in late), most=_HOURS_AT_ONCE):
+            window = Interval(start=from_us(first * HOUR_US), end=from_us((last + 1) * HOUR_US))
             changes.append((self._sums(store, window, before), self._sums(store, window, as_of)))
-            for hour in range(first, last + HOUR_US, HOUR_US):
-                remembered.pop(hour, None)
+            for number in range(first, last + 1):
+                remembered.pop(number * HOUR_US, None)
         for hour in hours[-_REMEMBERED_HOURS:]:
             window = Interval(start=from_us(hour), end=from_us(hour) + _HOUR)
             known = remembered.get(hour)
@@ -191,21 +192,6 @@ class RequestCounters:
                 begun=[None] * (len(edges) + 1),
             )
         return series
-
-
-def _runs(hours: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last of hours that follow each other, at most a day together."""
-    first = last = None
-    for hour in hours:
-        if first is None or last is None:
-            first = last = hour
-        elif hour == last + HOUR_US and (hour - first) // HOUR_US < _HOURS_AT_ONCE:
-            last = hour
-        else:
-            yield first, last
-            first = last = hour
-    if first is not None and last is not None:
-        yield first, last
 
 
 def _counts_at(edges: Sequence[Sequence[int]]) -> Iterator[int]:
