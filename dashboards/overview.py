@@ -14,13 +14,21 @@ from dashboards.specification import (
     Row,
     Series,
 )
-from dashboards.sql import CONTRACTS, budgets, coverage, inside, touching
+from dashboards.sql import (
+    CONTRACTS,
+    OBJECTIVES,
+    PROMISES,
+    SLICES,
+    budgets,
+    burning,
+    coverage,
+    inside,
+    touching,
+)
 
 TO_TENANT = "{tenant}?${__url_time_range}&var-contract=${__value.raw}"
 """Where a contract's name leads: its own dashboard, over the same range; {tenant} is that dashboard of the same variant."""
 
-_SLICES = f"FROM dashboard_slices WHERE {CONTRACTS} AND {inside('minute')}"
-_OBJECTIVES = f"FROM dashboard_objectives WHERE {CONTRACTS} AND {inside('minute')}"
 
 _NUMBERS = (
     Panel(
@@ -30,7 +38,7 @@ _NUMBERS = (
     ),
     Panel(
         key="requests", kind="stat", width=5, height=4,
-        clickhouse=f'SELECT if(count() = 0, NULL, sum(requests)) AS "[[requests]]" {_SLICES}',
+        clickhouse=f'SELECT if(count() = 0, NULL, sum(requests)) AS "[[requests]]" {SLICES}',
         prometheus=(Series(
             expression='sum(increase(fairclock_requests_total{tenant=~".+"}[$__range]))', at_end=True,
         ),),
@@ -76,7 +84,7 @@ _TABLES = (
             ' counted.newest AS "[[counted_to]]"'
             f" FROM (SELECT contract, argMax([[contract_title]], in_force_from) AS called FROM dashboard_contracts WHERE {CONTRACTS} GROUP BY contract) AS held"
             " LEFT JOIN (SELECT contract, toNullable(sum(requests)) AS number, toNullable(max(minute)) AS newest,"
-            f" if(sum(queue_of_us) = 0, NULL, sum(queue_us) / sum(queue_of_us)) AS share {_SLICES} GROUP BY contract) AS counted"
+            f" if(sum(queue_of_us) = 0, NULL, sum(queue_us) / sum(queue_of_us)) AS share {SLICES} GROUP BY contract) AS counted"
             " ON held.contract = counted.contract"
             " LEFT JOIN (SELECT contract, toNullable(countIf(over_requests > allowed_requests)) AS risky, min(left_ratio) AS least"
             f" FROM ({budgets()}) GROUP BY contract) AS left ON held.contract = left.contract"
@@ -98,12 +106,7 @@ _TABLES = (
     ),
     Panel(
         key="promises", kind="table", width=24, height=10,
-        clickhouse=(
-            'SELECT contract AS "[[contract]]", objective AS "[[objective]]", clock AS "[[clock]]", threshold AS "[[promised]]",'
-            ' counted_requests AS "[[counted]]", over_requests AS "[[over]]", allowed_requests AS "[[allowed]]", left_ratio AS "[[left]]",'
-            " multiIf(counted_requests = 0, 'not_measured', over_requests > allowed_requests, 'at_risk', 'within') AS \"[[state]]\""
-            f" FROM ({budgets()}) ORDER BY left_ratio, contract, objective"
-        ),
+        clickhouse=f'SELECT contract AS "[[contract]]", {PROMISES} FROM ({budgets()}) ORDER BY left_ratio, contract, objective',
         prometheus=(Series(
             expression='fairclock_error_budget_remaining_ratio{contract=~"$contract"}', at_end=True,
         ),),
@@ -120,9 +123,7 @@ _TABLES = (
 _OVER_TIME = (
     Panel(
         key="burn_of_all", kind="timeseries", width=12, height=8, steps=BURNING, by_series=True, shows_limit=True, least=0,
-        clickhouse="SELECT $__timeInterval(minute) AS time, concat(contract, ' · ', objective) AS series,"
-        ' sum(over) * any(share_in) / (sum(counted) * any(share_of)) AS "[[burn]]"'
-        f" {_OBJECTIVES} AND share_of > 0 GROUP BY time, series HAVING sum(counted) > 0 ORDER BY time, series",
+        clickhouse=burning("concat(contract, ' · ', objective)"),
         prometheus=(Series(
             expression='fairclock_error_budget_burn_rate{contract=~"$contract",window="1h"}', legend="{{contract}} · {{objective}}",
         ),),
@@ -130,14 +131,14 @@ _OVER_TIME = (
     Panel(
         key="rate_of_all", kind="timeseries", width=12, height=8, unit="reqpm", by_series=True, stacked=True, least=0,
         clickhouse="SELECT $__timeInterval(minute) AS time, contract AS series,"
-        f' sum(requests) * 60 / $__interval_s AS "[[requests_per_minute]]" {_SLICES} GROUP BY time, series ORDER BY time, series',
+        f' sum(requests) * 60 / $__interval_s AS "[[requests_per_minute]]" {SLICES} GROUP BY time, series ORDER BY time, series',
         prometheus=(Series(expression="60 * sum by (tenant) (rate(fairclock_requests_total[$__rate_interval]))", legend="{{tenant}}"),),
     ),
     Panel(
         key="states", kind="state-timeline", width=24, height=8, codes={0: "within", 1: "over", 2: "not_measured"}, by_series=True,
         clickhouse="SELECT $__timeInterval(minute) AS time, concat(contract, ' · ', objective) AS series,"
         ' toFloat64(multiIf(sum(counted) = 0, 2, sum(over) * any(share_in) > sum(counted) * any(share_of), 1, 0)) AS "[[state]]"'
-        f" {_OBJECTIVES} AND share_of > 0 GROUP BY time, series ORDER BY time, series",
+        f" {OBJECTIVES} AND share_of > 0 GROUP BY time, series ORDER BY time, series",
         prometheus=(Series(
             expression='fairclock_error_budget_burn_rate{contract=~"$contract",window="5m"} > bool 1', legend="{{contract}} · {{objective}}",
         ),),

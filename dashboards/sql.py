@@ -16,6 +16,10 @@ def inside(column: str) -> str:
     return f"{column} >= {FROM} AND {column} < {TO}"
 
 
+SLICES = f"FROM dashboard_slices WHERE {CONTRACTS} AND {inside('minute')}"
+OBJECTIVES = f"FROM dashboard_objectives WHERE {CONTRACTS} AND {inside('minute')}"
+
+
 def touching(start: str, end: str) -> str:
     """Return the condition that an interval has an instant in the range."""
     return f"{start} < {TO} AND {end} > {FROM}"
@@ -49,6 +53,23 @@ def budgets(where: str = CONTRACTS) -> str:
         f" FROM dashboard_objectives WHERE {where} AND {inside('minute')} AND share_of > 0"
         " GROUP BY contract, version, objective, share_of, share_in) GROUP BY contract, objective"
     )
+
+
+def burning(series: str) -> str:
+    """Return the query for how fast the budget of each `series` is spent over time."""
+    return (
+        f"SELECT $__timeInterval(minute) AS time, {series} AS series,"
+        ' sum(over) * any(share_in) / (sum(counted) * any(share_of)) AS "[[burn]]"'
+        f" {OBJECTIVES} AND share_of > 0 GROUP BY time, series HAVING sum(counted) > 0 ORDER BY time, series"
+    )
+
+
+PROMISES = (
+    'objective AS "[[objective]]", clock AS "[[clock]]", threshold AS "[[promised]]",'
+    ' counted_requests AS "[[counted]]", over_requests AS "[[over]]", allowed_requests AS "[[allowed]]", left_ratio AS "[[left]]",'
+    " multiIf(counted_requests = 0, 'not_measured', over_requests > allowed_requests, 'at_risk', 'within') AS \"[[state]]\""
+)
+"""What is shown of each row of `budgets`."""
 
 
 def coverage(where: str = CONTRACTS) -> str:

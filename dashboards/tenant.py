@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dashboards.choices import ALERTS, INCIDENTS, ONE_CONTRACT, TENANT, ZONE
 from dashboards.specification import BURNING, COVERED, LEFT, Board, Column, Panel, Row, Series
-from dashboards.sql import CONTRACTS, budgets, coverage, inside, percentile, percentile_if, touching
+from dashboards.sql import (
+    CONTRACTS,
+    OBJECTIVES,
+    PROMISES,
+    SLICES,
+    budgets,
+    burning,
+    coverage,
+    inside,
+    percentile,
+    percentile_if,
+    touching,
+)  # fmt: skip
 
 CLOCKS = (
     "end_to_end", "excluding_queue", "queue", "inference", "prefill", "decode", "outside", "time_to_first_token",
@@ -18,8 +30,6 @@ _REQUESTS = (
     # the table is ordered by tenant: without this it would be read whole
     f" AND tenant IN (SELECT arrayJoin(tenants) FROM dashboard_versions WHERE {CONTRACTS})"
 )
-_SLICES = f"FROM dashboard_slices WHERE {CONTRACTS} AND {inside('minute')}"
-_OBJECTIVES = f"FROM dashboard_objectives WHERE {CONTRACTS} AND {inside('minute')}"
 _SECONDS = "fairclock_request_duration_seconds"
 
 
@@ -40,7 +50,7 @@ def _mean(clock: str) -> str:
 _NUMBERS = (
     Panel(
         key="tenant_requests", kind="stat", width=4, height=4, decimals=0,
-        clickhouse=f'SELECT if(count() = 0, NULL, sum(requests)) AS "[[requests]]" {_SLICES}',
+        clickhouse=f'SELECT if(count() = 0, NULL, sum(requests)) AS "[[requests]]" {SLICES}',
         prometheus=(Series(expression='sum(increase(fairclock_requests_total{tenant=~"$tenant"}[$__range]))', at_end=True),),
     ),
     Panel(
@@ -125,23 +135,18 @@ _BUDGET = (
         key="left_over_time", kind="timeseries", width=8, height=8, unit="percentunit", steps=LEFT, by_series=True, most=1,
         clickhouse='SELECT time, series, 1 - sum(spent) OVER ran / nullIf(sum(allowance) OVER whole, 0) AS "[[left]]" FROM'
         " (SELECT $__timeInterval(minute) AS time, objective AS series, sum(over) AS spent, sum(counted) * any(share_of) / any(share_in) AS allowance"
-        f" {_OBJECTIVES} AND share_of > 0 GROUP BY time, series, version)"
+        f" {OBJECTIVES} AND share_of > 0 GROUP BY time, series, version)"
         " WINDOW ran AS (PARTITION BY series ORDER BY time), whole AS (PARTITION BY series) ORDER BY time, series",
         prometheus=(Series(expression='fairclock_error_budget_remaining_ratio{contract=~"$contract"}', legend="{{objective}}"),),
     ),
     Panel(
         key="burn", kind="timeseries", width=8, height=8, steps=BURNING, by_series=True, shows_limit=True, least=0,
-        clickhouse="SELECT $__timeInterval(minute) AS time, objective AS series,"
-        ' sum(over) * any(share_in) / (sum(counted) * any(share_of)) AS "[[burn]]"'
-        f" {_OBJECTIVES} AND share_of > 0 GROUP BY time, series HAVING sum(counted) > 0 ORDER BY time, series",
+        clickhouse=burning("objective"),
         prometheus=(Series(expression='fairclock_error_budget_burn_rate{contract=~"$contract"}', legend="{{objective}} {{window}}"),),
     ),
     Panel(
         key="tenant_promises", kind="table", width=24, height=7,
-        clickhouse='SELECT objective AS "[[objective]]", clock AS "[[clock]]", threshold AS "[[promised]]",'
-        ' counted_requests AS "[[counted]]", over_requests AS "[[over]]", allowed_requests AS "[[allowed]]", left_ratio AS "[[left]]",'
-        " multiIf(counted_requests = 0, 'not_measured', over_requests > allowed_requests, 'at_risk', 'within') AS \"[[state]]\""
-        f" FROM ({budgets()}) ORDER BY objective",
+        clickhouse=f"SELECT {PROMISES} FROM ({budgets()}) ORDER BY objective",
         prometheus=(Series(expression='fairclock_objective_verdict{contract=~"$contract"} == 1', at_end=True),),
         columns={
             "promised": Column(unit="s"),
@@ -168,7 +173,7 @@ _TRAFFIC = (
     Panel(
         key="covered_over_time", kind="timeseries", width=6, height=8, unit="percentunit", steps=COVERED, least=0, most=1,
         clickhouse='SELECT $__timeInterval(minute) AS time, sum(gateway_us) / (uniqExact(minute) * 60000000) AS "[[coverage_gateway]]",'
-        f' sum(engine_us) / (uniqExact(minute) * 60000000) AS "[[coverage_engine]]" {_SLICES} GROUP BY time ORDER BY time',
+        f' sum(engine_us) / (uniqExact(minute) * 60000000) AS "[[coverage_engine]]" {SLICES} GROUP BY time ORDER BY time',
         prometheus=(Series(expression='fairclock_coverage_ratio{contract=~"$contract"}', legend="{{kind}}"),),
     ),
     Panel(

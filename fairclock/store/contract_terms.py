@@ -56,9 +56,9 @@ def keep_terms(store: Store, terms: Iterable[ContractTerms]) -> int:
 
     All versions of a contract are given: one that is not given does not hold any more.
     """
-    by_contract: dict[str, list[ContractTerms]] = {}
+    by_contract: dict[str, list[tuple[ContractTerms, str]]] = {}
     for each in terms:
-        by_contract.setdefault(each.contract, []).append(each)
+        by_contract.setdefault(each.contract, []).append((each, _digest(each)))
     if not by_contract:
         return 0
     known = {
@@ -73,10 +73,10 @@ def keep_terms(store: Store, terms: Iterable[ContractTerms]) -> int:
         )
     }
     rows = [
-        [*(list(value) if isinstance(value, tuple) else value for value in astuple(each)), _digest(each)]
+        [*(list(value) if isinstance(value, tuple) else value for value in astuple(each)), digest]
         for contract, versions in by_contract.items()
-        if known.get(contract) != sorted(map(_digest, versions))
-        for each in versions
+        if known.get(contract) != sorted(digest for _, digest in versions)
+        for each, digest in versions
     ]
     if rows:
         insert_stamped(store, "contract_terms", (*_COLUMNS, "digest"), rows)

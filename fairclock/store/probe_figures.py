@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairclock.model import to_us
 from fairclock.model.probes import SAYS_NOTHING, ProbeOutcome
+from fairclock.store.probes import WITHIN, within
 from fairclock.store.query import Query
 
 if TYPE_CHECKING:
@@ -52,11 +52,7 @@ class Probed:
 
     def query(self, sql: str, **parameters: object) -> Query:
         """Return the query `sql`, in which ``<told>`` and ``<seen>`` stand for what probers told and what was seen."""
-        known: dict[str, object] = {
-            "probes_from": to_us(self.window.start),
-            "probes_to": to_us(self.window.end),
-            "probes_known": to_us(self.as_of),
-        }
+        known = within(self.window, self.as_of)
         conditions = self._conditions(known)
         told = _told(conditions)
         filled = sql.replace("<told>", told).replace("<seen>", _seen(told))
@@ -78,18 +74,11 @@ class Probed:
         return f"outcome NOT IN ({_NOTHING}) AND (({') OR ('.join(parts)}))"
 
 
-_WITHIN = (
-    "intended_at >= fromUnixTimestamp64Micro({probes_from:Int64}, 'UTC')"
-    " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
-    " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
-)
-
-
 def _told(conditions: str) -> str:
     """Return the relation of the probes in scope, as their prober told of them."""
     columns = "id, outcome, status, tenant, model, region, intended_at, sent_at"
     return (
-        f"SELECT * FROM (SELECT {columns} FROM probe_requests WHERE {_WITHIN} ORDER BY stored_at LIMIT 1 BY id)"
+        f"SELECT * FROM (SELECT {columns} FROM probe_requests WHERE {WITHIN} ORDER BY stored_at LIMIT 1 BY id)"
         f" WHERE {conditions}"
     )
 
@@ -98,7 +87,7 @@ def _seen(told: str) -> str:
     """Return the relation of the probes in scope that were reconciled, with what was seen of each."""
     arrays = ", ".join(("seen_by", "seen_instance", "seen_began_at", *_CLOCKS.values()))
     return (
-        f"SELECT * FROM ({told}) AS told INNER JOIN (SELECT id, {arrays} FROM probe_requests WHERE {_WITHIN}"
+        f"SELECT * FROM ({told}) AS told INNER JOIN (SELECT id, {arrays} FROM probe_requests WHERE {WITHIN}"
         " AND reconciled_at IS NOT NULL ORDER BY stored_at DESC, reconciled_at DESC LIMIT 1 BY id) AS seen USING (id)"
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairclock.model import to_us
 from fairclock.model.sightings import Reconciled, Sighting, Source
 from fairclock.store.batches import FIRST_WINS_BASE
-from fairclock.store.probes import COLUMNS, probe_of, row_of
+from fairclock.store.probes import COLUMNS, WITHIN, probe_of, row_of, within
 from fairclock.store.query import Query
 from fairclock.store.stamping import insert_stamped
 
@@ -97,16 +97,9 @@ def reconciled_as_of(store: Rows, window: Interval, as_of: datetime) -> list[Rec
     found = store.rows(
         Query(
             sql=f"SELECT {columns} FROM (SELECT * FROM probe_requests"
-            " WHERE intended_at >= fromUnixTimestamp64Micro({probes_from:Int64}, 'UTC')"
-            " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
-            " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
-            " AND reconciled_at IS NOT NULL"
+            f" WHERE {WITHIN} AND reconciled_at IS NOT NULL"
             " ORDER BY stored_at DESC, reconciled_at DESC LIMIT 1 BY id) ORDER BY intended_at, id",
-            parameters={
-                "probes_from": to_us(window.start),
-                "probes_to": to_us(window.end),
-                "probes_known": to_us(as_of),
-            },
+            parameters=within(window, as_of),
         )
     )
     return [_reconciled(row) for row in found]
@@ -117,15 +110,8 @@ def last_seen(store: Rows, window: Interval, as_of: datetime) -> dict[Source, da
     found = store.rows(
         Query(
             sql="SELECT arrayJoin(seen_by) AS source, max(intended_at) FROM probe_requests"
-            " WHERE intended_at >= fromUnixTimestamp64Micro({probes_from:Int64}, 'UTC')"
-            " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
-            " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
-            " AND reconciled_at IS NOT NULL GROUP BY source",
-            parameters={
-                "probes_from": to_us(window.start),
-                "probes_to": to_us(window.end),
-                "probes_known": to_us(as_of),
-            },
+            f" WHERE {WITHIN} AND reconciled_at IS NOT NULL GROUP BY source",
+            parameters=within(window, as_of),
         )
     )
     return {Source(source): at for source, at in found}
@@ -161,9 +147,7 @@ def _named(expressions: Mapping[str, str]) -> str:
 
 def _sighting(source: Source, said: Sequence[Any]) -> Sighting:
     named = dict(zip(_SEEN, said, strict=True))
-    # an element of an array may come without its zone
-    if named["began_at"] is not None and named["began_at"].tzinfo is None:
-        named["began_at"] = named["began_at"].replace(tzinfo=UTC)
+    named["began_at"] = None if named["began_at"] is None else _aware(named["began_at"])
     return Sighting(source=source, **named)
 
 
@@ -179,12 +163,15 @@ def _kept(found: Reconciled) -> tuple[object, ...]:
 
 def _reconciled(row: Sequence[Any]) -> Reconciled:
     told, (at, sources, *seen) = row[: len(COLUMNS)], row[len(COLUMNS) :]
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)
     return Reconciled(
         probe=probe_of(told),
-        at=at,
+        at=_aware(at),
         sightings=tuple(
             _sighting(Source(source), said) for source, *said in zip(sources, *seen, strict=True)
         ),
     )
+
+
+def _aware(instant: datetime) -> datetime:
+    """Return an instant with its zone: an element of an array may come without."""
+    return instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)

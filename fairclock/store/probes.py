@@ -30,6 +30,23 @@ class Rows(Protocol):
         """Return the rows of `query`."""
 
 
+WITHIN = (
+    "intended_at >= fromUnixTimestamp64Micro({probes_from:Int64}, 'UTC')"
+    " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
+    " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
+)
+"""That a row of ``probe_requests`` is of a window and was known at an instant; its parameters are those of `within`."""
+
+
+def within(window: Interval, as_of: datetime) -> dict[str, object]:
+    """Return the parameters of `WITHIN`."""
+    return {
+        "probes_from": to_us(window.start),
+        "probes_to": to_us(window.end),
+        "probes_known": to_us(as_of),
+    }
+
+
 def keep_probes(store: Store, probes: Sequence[Probe]) -> None:
     """Add what is said of some probes; of a probe that is added again the first row holds."""
     if probes:
@@ -45,15 +62,8 @@ def probes_as_of(store: Rows, window: Interval, as_of: datetime, *, judged: bool
     found = store.rows(
         Query(
             sql=f"SELECT {', '.join(COLUMNS)} FROM (SELECT * FROM probe_requests"
-            " WHERE intended_at >= fromUnixTimestamp64Micro({probes_from:Int64}, 'UTC')"
-            " AND intended_at < fromUnixTimestamp64Micro({probes_to:Int64}, 'UTC')"
-            " AND stored_at <= fromUnixTimestamp64Micro({probes_known:Int64}, 'UTC')"
-            f"{only} ORDER BY stored_at LIMIT 1 BY id) ORDER BY intended_at, id",
-            parameters={
-                "probes_from": to_us(window.start),
-                "probes_to": to_us(window.end),
-                "probes_known": to_us(as_of),
-            },
+            f" WHERE {WITHIN}{only} ORDER BY stored_at LIMIT 1 BY id) ORDER BY intended_at, id",
+            parameters=within(window, as_of),
         )
     )
     return [probe_of(row) for row in found]
