@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from exporters.prometheus import Figure
-from fairclock.errors import FairclockError
+from fairclock.cli.pipeline.trying import Tried, Voice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Tracer
 
-_LOG = logging.getLogger(__name__)
+_VOICE = Voice(
+    log=logging.getLogger(__name__), whose="evaluator", failing="failed, and the next pass tries again"
+)
 
 
 class Step(Protocol):
@@ -38,12 +40,8 @@ class WithFigures(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class _Registered:
-    name: str
+class _Registered(Tried):
     step: Step
-    failures: int = 0
-    problem: str = ""
-    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -67,21 +65,12 @@ class Passes:
         for each in self._steps:
             if stop.is_set():
                 return
-            begun = time.monotonic()
-            try:
-                with self._traced(each.name):
-                    each.step.step(now)
-            except FairclockError as error:
-                _failed(each, str(error))
-            # an error of one step is no reason to judge nothing at all
-            except Exception as error:  # noqa: BLE001
-                _failed(each, f"{type(error).__name__}: {error}", error)
-            else:
-                if each.problem:
-                    _LOG.info("evaluator: %s works again", each.name)
-                each.problem = ""
-            each.seconds = time.monotonic() - begun
+            each.run(partial(self._step, each, now), _VOICE)
         self._passes += 1
+
+    def _step(self, registered: _Registered, now: datetime) -> None:
+        with self._traced(registered.name):
+            registered.step.step(now)
 
     def _traced(self, name: str) -> AbstractContextManager[object]:
         return (
@@ -110,16 +99,3 @@ class Passes:
         for each in self._steps:
             if isinstance(each.step, WithFigures):
                 yield from each.step.figures()
-
-
-def _failed(registered: _Registered, problem: str, error: Exception | None = None) -> None:
-    """Count a failure, and say it once for as long as it is the same."""
-    registered.failures += 1
-    if problem != registered.problem:
-        _LOG.warning(
-            "evaluator: %s failed, and the next pass tries again: %s",
-            registered.name,
-            problem,
-            exc_info=error,
-        )
-    registered.problem = problem

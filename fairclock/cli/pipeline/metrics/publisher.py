@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from exporters.prometheus import Figure
 from exporters.prometheus.aliases import with_aliases
+from fairclock.cli.pipeline.trying import Tried, Voice
 from fairclock.errors import FairclockError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from fairclock.store import Store
 
 _LOG = logging.getLogger(__name__)
+_VOICE = Voice(log=_LOG, whose="metrics", failing="is as it was last read")
 _STOP_SECONDS = 30.0
 
 
@@ -32,19 +34,15 @@ class Read(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class Source:
+class Source(Tried):
     """Some figures: how they are read, how often, and for how long the last ones stand where that fails (None: for good)."""
 
-    name: str
     read: Read
     every_seconds: float = 0.0
     keep_seconds: float | None = None
     close: Callable[[], None] = lambda: None
     figures: Sequence[Published] = ()
     read_at: float | None = None
-    seconds: float = 0.0
-    failures: int = 0
-    problem: str = ""
 
     def is_due(self, monotonic: float) -> bool:
         """Return whether it is to be read again."""
@@ -102,7 +100,8 @@ class Publisher:
             try:
                 as_of = store.watermark()
             except FairclockError as error:
-                self._all_failed(str(error))
+                for each in self.sources:
+                    each.failed(str(error), _VOICE)
             else:
                 for each in self.sources:
                     if self._stop.is_set():
@@ -157,27 +156,9 @@ class Publisher:
 
     def _read(self, source: Source, store: Store, as_of: datetime) -> None:
         begun = self.monotonic()
-        try:
+
+        def read() -> None:
             source.figures = list(source.read(store, as_of))
-        except FairclockError as error:
-            _failed(source, str(error))
-        # one part that fails is no reason to say nothing of the others
-        except Exception as error:  # noqa: BLE001
-            _failed(source, f"{type(error).__name__}: {error}", error)
-        else:
-            if source.problem:
-                _LOG.info("metrics: %s works again", source.name)
-            source.problem, source.read_at = "", begun
-        source.seconds = self.monotonic() - begun
 
-    def _all_failed(self, problem: str) -> None:
-        for each in self.sources:
-            _failed(each, problem)
-
-
-def _failed(source: Source, problem: str, error: Exception | None = None) -> None:
-    """Count a failure, and say it once for as long as it is the same."""
-    source.failures += 1
-    if problem != source.problem:
-        _LOG.warning("metrics: %s is as it was last read: %s", source.name, problem, exc_info=error)
-    source.problem = problem
+        if source.run(read, _VOICE, monotonic=self.monotonic):
+            source.read_at = begun
