@@ -123,12 +123,9 @@ def _line(found: Comparison) -> str:
 
 
 def _print_statements(dsn: str, cluster: str | None) -> None:
-    from fairclock.store.dsn import ServerAddress, parse_dsn  # noqa: PLC0415
     from fairclock.store.printing import statements  # noqa: PLC0415
 
-    address = parse_dsn(dsn)
-    database = address.database if isinstance(address, ServerAddress) else "fairclock"
-    click.echo(statements(database=database, cluster=cluster), nl=False)
+    click.echo(statements(database=_database(dsn), cluster=cluster), nl=False)
 
 
 def _print_accounts(dsn: str, form: str, readers: tuple[str, ...], cluster: str | None) -> None:
@@ -136,11 +133,9 @@ def _print_accounts(dsn: str, form: str, readers: tuple[str, ...], cluster: str 
     from fairclock.store.access.accounts import accounts, parse_reader  # noqa: PLC0415
     from fairclock.store.access.reading import shown_by  # noqa: PLC0415
     from fairclock.store.access.rendering import as_sql, as_users_file  # noqa: PLC0415
-    from fairclock.store.dsn import ServerAddress, parse_dsn  # noqa: PLC0415
 
     wanted = [parse_reader(text) for text in readers]
-    address = parse_dsn(dsn)
-    database = address.database if isinstance(address, ServerAddress) else "fairclock"
+    database = _database(dsn)
     with open_store(dsn) as store:
         shown = shown_by(store)
     found = accounts(database, shown, wanted)
@@ -150,3 +145,11 @@ def _print_accounts(dsn: str, form: str, readers: tuple[str, ...], cluster: str 
         else as_users_file(found, database=database)
     )
     click.echo(text, nl=False)
+
+
+def _database(dsn: str) -> str:
+    """Return the database that statements are for: a server's, else the usual one."""
+    from fairclock.store.dsn import ServerAddress, parse_dsn  # noqa: PLC0415
+
+    address = parse_dsn(dsn)
+    return address.database if isinstance(address, ServerAddress) else "fairclock"

@@ -98,13 +98,25 @@ def write_stamp(connection: Connection) -> Iterator[int]:
         _note(connection, batch, -1, not_before_us=stamp)
 
 
+_OPEN = (
+    "SELECT batch, min(at) AS opened, sum(state) AS balance FROM write_log"
+    " WHERE at > now64(6, 'UTC') - toIntervalSecond({lease:UInt32}) GROUP BY batch HAVING balance > 0"
+)
+"""The writes that were announced and neither committed nor given up; one that is older than the lease is dead."""
+
+
+def open_writes(connection: Connection) -> int:
+    """Return how many writes are open."""
+    found = connection.rows(Query(sql=f"SELECT count() FROM ({_OPEN})", parameters={"lease": _LEASE_SECONDS}))
+    return int(found[0][0])
+
+
 def watermark_us(connection: Connection) -> int:
     """Return the latest instant, in µs, before which every write is committed or was given up."""
     return int(
         connection.rows(
             Query(
-                sql="WITH (SELECT minOrNull(opened) FROM (SELECT batch, min(at) AS opened, sum(state) AS balance FROM write_log"
-                "   WHERE at > now64(6, 'UTC') - toIntervalSecond({lease:UInt32}) GROUP BY batch HAVING balance > 0)) AS oldest_open,"
+                sql=f"WITH (SELECT minOrNull(opened) FROM ({_OPEN})) AS oldest_open,"
                 " (SELECT max(at) FROM write_log) AS newest"
                 " SELECT toUnixTimestamp64Micro(if(isNull(oldest_open), greatest(now64(6, 'UTC'), newest), assumeNotNull(oldest_open))) - isNotNull(oldest_open)",
                 parameters={"lease": _LEASE_SECONDS},

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairclock.errors import StoreError
-from fairclock.store.copying.notes import Note, begin, born_at_us, finish, notes, open_writes
+from fairclock.store.batches import open_writes
+from fairclock.store.copying.notes import Note, begin, born_at_us, finish, notes
 from fairclock.store.copying.pieces import Copied, Piece, columns_of
 from fairclock.store.query import Query
 from fairclock.store.schema import BOOKKEEPING, tables

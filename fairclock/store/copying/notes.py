@@ -1,4 +1,4 @@
-"""Own what a target says of the copies that were begun in it, and what a source says of its birth and its open writes."""
+"""Own what a target says of the copies that were begun in it, and what a source says of its birth."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairclock.store.connection import Connection
-
-_LEASE_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +49,6 @@ def finish(target: Connection, *, source: str, born_us: int, found: Sequence[tup
     digest = hashlib.sha256(json.dumps([list(map(str, each)) for each in found]).encode()).hexdigest()
     rows = sum(count for _, count, _ in found)
     _note(target, source=source, born_us=born_us, state="whole", rows=rows, digest=digest)
-
-
-def open_writes(connection: Connection) -> int:
-    """Return how many batches were announced in the last minutes and neither committed nor given up."""
-    sql = (
-        "SELECT count() FROM (SELECT batch, sum(state) AS balance FROM write_log"
-        " WHERE at > now64(6, 'UTC') - toIntervalSecond({lease:UInt32}) GROUP BY batch HAVING balance > 0)"
-    )
-    return int(connection.rows(Query(sql=sql, parameters={"lease": _LEASE_SECONDS}))[0][0])
 
 
 def _note(target: Connection, *, source: str, born_us: int, state: str, rows: int, digest: str) -> None:
