@@ -70,6 +70,16 @@ def test_a_process_that_dies_takes_down_no_report_but_its_own(tmp_path: Path, pl
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{each}-2026-10.html" for each in "abc"]
 
 
+def test_a_folder_that_cannot_be_written_is_named_before_anything_is_drawn(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    drawing = Drawing(formats=["html"], languages=["en"], directory=tmp_path / "file" / "reports")
+    with (
+        pytest.raises(DocumentError, match="file/reports: the document could not be written"),
+        Batch(drawing=drawing, jobs=1, tell=lambda _: None),
+    ):
+        pass
+
+
 def test_few_reports_wait_at_a_time(tmp_path: Path) -> None:
     ends: list[Drawn] = []
     with Batch(
