@@ -118,16 +118,18 @@ def command(
     with _open(store_dsn(dsn, config)) as store:
         if len(paths) > 1:
             from fairclock.cli.reporting import report_many  # noqa: PLC0415
+            from sla.evaluation import asked_together  # noqa: PLC0415
 
             known = store.checked_as_of(moment)
-            return report_many(
-                paths,
-                lambda path: made(store, _versions(path), month, known),
-                drawing=drawing,
-                jobs=jobs or usual_jobs(),
-                code_of=exit_code,
-                quiet=quiet,
-            )
+            with asked_together(store, month, known):
+                return report_many(
+                    paths,
+                    lambda path: made(store, _versions(path), month, known),
+                    drawing=drawing,
+                    jobs=jobs or usual_jobs(),
+                    code_of=exit_code,
+                    quiet=quiet,
+                )
         report = made(store, versions, month, moment)
     if as_json:
         sys.stdout.write(report_json(report).decode("utf-8"))

@@ -113,6 +113,13 @@ def describe(text: str = "") -> list[dict[str, str]]:
     ]
 
 
+def others_beside(faces: Iterable[Face]) -> list[str]:
+    """Return the families that lie in the same files as `faces` and are none of theirs: Japanese forms, Korean ones."""
+    chosen = list(faces)
+    beside = {family for face in chosen if face.path.suffix == ".ttc" for family in _families_in(face.path)}
+    return sorted(beside - {face.family for face in chosen})
+
+
 def directories() -> list[Path]:
     """Return where fonts are looked for: the user's own first, then the machine's."""
     data_home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
@@ -130,20 +137,24 @@ def _installed() -> dict[str, Path]:
 
 @lru_cache(maxsize=64)
 def _find(file: FontFile) -> tuple[Face, ...]:
-    from fontTools.ttLib import TTCollection  # noqa: PLC0415
-
     path = _installed().get(file.name)
     if path is None:
         return ()
     if path.suffix == ".ttf":
         return (Face(family=file.family, path=path, index=0, package=file.package),)
-    with TTCollection(path, lazy=True) as collection:
-        families = [_family(font) for font in collection.fonts]
     return tuple(
         Face(family=family, path=path, index=index, package=file.package)
-        for index, family in enumerate(families)
+        for index, family in enumerate(_families_in(path))
         if family in {file.family, MONOSPACED}
     )
+
+
+@lru_cache(maxsize=64)
+def _families_in(collection: Path) -> tuple[str, ...]:
+    from fontTools.ttLib import TTCollection  # noqa: PLC0415
+
+    with TTCollection(collection, lazy=True) as opened:
+        return tuple(_family(font) for font in opened.fonts)
 
 
 def _family(font: object) -> str:

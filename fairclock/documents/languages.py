@@ -5,11 +5,12 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from babel import Locale
 from babel.dates import format_date, format_datetime, format_time
-from babel.numbers import format_decimal
+from babel.numbers import NumberPattern, parse_pattern
 
 from fairclock.documents.numbers import places_beside, rounded
 from fairclock.errors import DocumentError
@@ -53,12 +54,11 @@ class Language:
 
     def integer(self, value: int) -> str:
         """Return `value` with its thousands grouped."""
-        return str(format_decimal(value, format="#,##0", locale=self.locale))
+        return str(_pattern(0).apply(value, self.locale))
 
     def decimal(self, value: Fraction, *, places: int) -> str:
         """Return `value` with exactly `places` decimals."""
-        pattern = "#,##0" + ("." + "0" * places if places else "")
-        return str(format_decimal(rounded(value, places), format=pattern, locale=self.locale))
+        return str(_pattern(places).apply(rounded(value, places), self.locale))
 
     def beside(self, value: Fraction, thresholds: Iterable[Fraction], *, least: int) -> str:
         """Return `value` with at least `least` decimals, and enough to stay on its side of `thresholds`."""
@@ -84,6 +84,12 @@ class Language:
     def minute(self, moment: datetime) -> str:
         """Return an instant in its own zone, to the minute."""
         return str(self.day(moment.date()) + format_datetime(moment, " HH:mm", locale=self.locale))
+
+
+@lru_cache(maxsize=32)
+def _pattern(places: int) -> NumberPattern:
+    """Return grouped thousands with so many decimals; to read such a pattern takes longer than to use it."""
+    return parse_pattern("#,##0" + ("." + "0" * places if places else ""))
 
 
 def load_language(code: str, catalogue: Traversable) -> Language:

@@ -22,11 +22,11 @@ from weasyprint.logger import LOGGER
 from weasyprint.text.fonts import FontConfiguration
 from weasyprint.urls import FatalURLFetchingError, URLFetcher, URLFetcherResponse
 
-from fairclock.documents.fonts import Face, faces_for
+from fairclock.documents.fonts import Face, faces_for, others_beside
 from fairclock.errors import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _ENVIRONMENT_LOCK = threading.Lock()
 _COLLECTED_AFTER = (150_000, 3, 3)
@@ -164,6 +164,14 @@ def _font_configuration(faces: Sequence[Face]) -> FontConfiguration:
                 os.environ["FONTCONFIG_FILE"] = before
 
 
+def _refused(families: Iterable[str]) -> str:
+    patterns = "".join(
+        f'<pattern><patelt name="family"><string>{escape(family)}</string></patelt></pattern>'
+        for family in families
+    )
+    return f"<rejectfont>{patterns}</rejectfont>" if patterns else ""
+
+
 @contextmanager
 def _fontconfig_file(faces: Sequence[Face]) -> Iterator[Path]:
     paths = list(dict.fromkeys(face.path for face in faces))
@@ -175,7 +183,8 @@ def _fontconfig_file(faces: Sequence[Face]) -> Iterator[Path]:
         # the machine's caches of these folders: without them a 20 MB collection is scanned every time
         '<cachedir>/var/cache/fontconfig</cachedir><cachedir prefix="xdg">fontconfig</cachedir>',
         "<selectfont><rejectfont><glob>*</glob></rejectfont>",
-        f"<acceptfont>{accepted}</acceptfont></selectfont>{_SCALE_BITMAPS}</fontconfig>",
+        f"<acceptfont>{accepted}</acceptfont>{_refused(others_beside(faces))}</selectfont>",
+        f"{_SCALE_BITMAPS}</fontconfig>",
     ]
     with tempfile.TemporaryDirectory(prefix="fairclock-fonts-") as folder:
         path = Path(folder) / "fonts.conf"

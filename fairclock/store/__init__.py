@@ -118,6 +118,8 @@ class Store:
 
     def checked_as_of(self, as_of: datetime | None) -> datetime:
         """Return `as_of`, or the watermark; refuse one that lies beyond the watermark."""
+        if as_of is not None and to_us(as_of) <= self._handed_out_us:
+            return as_of
         watermark = self.watermark()
         if as_of is None:
             return watermark
@@ -167,6 +169,14 @@ class Store:
 
     def covered(self, kind: Kind, window: Interval, as_of: datetime) -> list[Interval]:
         """Return what of `window` was read through by any source, as known at `as_of`: disjoint, in order."""
+        joined: JoinedOnce | None = getattr(self._local, "joined", None)
+        if joined is None or as_of != joined.as_of:
+            return self._covered(kind, window, as_of)
+        if (kind, window) not in joined.covered:
+            joined.covered[kind, window] = self._covered(kind, window, as_of)
+        return list(joined.covered[kind, window])
+
+    def _covered(self, kind: Kind, window: Interval, as_of: datetime) -> list[Interval]:
         found = self.rows(
             Query(
                 sql=sql_file("covered"),
@@ -190,9 +200,13 @@ class Store:
     def joined_once(self, window: Interval, as_of: datetime) -> Iterator[JoinedOnce]:
         """Join the open hours of `window` once: until the end of ``with``, this thread's `requests_as_of` read that.
 
-        Whoever asked must look whether it `is_whole` at the end, and ask again without it where it is not.
+        Whoever asked must look whether it `is_whole` at the end, and ask again without it where it is not. Within
+        another one that holds the window as of the same instant, that one is handed out.
         """
         before: JoinedOnce | None = getattr(self._local, "joined", None)
+        if before is not None and before.answers(window, as_of):
+            yield before
+            return
         with joined_once(self, window, as_of) as joined:
             self._local.joined = joined
             try:

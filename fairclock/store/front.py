@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.do_POST()
 
     def do_POST(self) -> None:
-        """Run one query or insert."""
+        """Run one query or insert; one that did not come whole is neither run nor answered."""
         body = self._body()
         if body is None:
             return
@@ -214,15 +214,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _body(self) -> bytes | None:
-        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
-            parts = []
-            while size := int(self.rfile.readline().split(b";")[0], 16):
-                parts.append(self.rfile.read(size))
-                self.rfile.readline()
-            self.rfile.readline()
-            raw = b"".join(parts)
-        else:
-            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        """Return what the request holds, unpacked; None where it cannot be run."""
+        try:
+            raw = self._read_whole()
+        except EOFError:
+            # the client went away, or `stop` let no more in: half of a query is another query, and an empty one succeeds
+            self.close_connection = True
+            return None
         encoding = self.headers.get("Content-Encoding", "identity")
         if encoding in {"identity", ""}:
             return raw
@@ -236,6 +234,29 @@ class _Handler(BaseHTTPRequestHandler):
             code="36",
         )
         return None
+
+    def _read_whole(self) -> bytes:
+        """Return the body as it was sent; EOFError where it ends early."""
+
+        def read(size: int) -> bytes:
+            found = self.rfile.read(size)
+            if len(found) < size:
+                raise EOFError
+            return found
+
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return read(int(self.headers.get("Content-Length") or 0))
+        parts = []
+        while True:
+            line = self.rfile.readline()
+            if not line.endswith(b"\n"):
+                raise EOFError
+            size = int(line.split(b";")[0], 16)
+            parts.append(read(size))
+            if not self.rfile.readline().endswith(b"\n"):
+                raise EOFError
+            if not size:
+                return b"".join(parts)
 
     def _answer(self, status: int, body: bytes, code: str | None = None) -> None:
         self.send_response(status)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairclock.errors import StoreError, StoreReadOnly
@@ -26,20 +26,26 @@ _MOST_ROWS = 1_000_000
 """What is kept is in the engine's memory, about 200 bytes a row; more is joined whenever it is asked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class JoinedOnce:
-    """The open hours (starts in µs) of a window as of an instant, and their rows; table None: none were kept."""
+    """The open hours (starts in µs) of a window as of an instant, and their rows; table None: none were kept.
+
+    `covered` keeps what was asked of the time that sources read through: as of one instant it never changes.
+    """
 
     window: Interval
     as_of: datetime
     open_us: Sequence[int]
     table: str | None
     rows: int
+    covered: dict[tuple[str, Interval], Sequence[Interval]] = field(default_factory=dict)
+    _is_gone: bool = False
 
     def answers(self, window: Interval, as_of: datetime) -> bool:
         """Return whether what is kept is enough for `window` as of `as_of`."""
         inside = window.start >= self.window.start and window.end <= self.window.end
-        return inside and as_of == self.as_of and (self.table is not None or not self.open_us)
+        kept = not self._is_gone and (self.table is not None or not self.open_us)
+        return inside and as_of == self.as_of and kept
 
     def requests_as_of(self, window: Interval) -> Query:
         """Return the query for the joined requests received in `window`, which lies within this one's."""
@@ -49,13 +55,17 @@ class JoinedOnce:
         return requests.sealed_and_live(window, self.as_of, live, joined)
 
     def is_whole(self, store: Store) -> bool:
-        """Return whether the rows are all still there: a server that starts anew forgets them, a new holder drops them."""
+        """Return whether the rows are all still there: a server that starts anew forgets them, a new holder drops them.
+
+        Where they are not, nothing is answered from them any more.
+        """
         if self.table is None:
             return True
         try:
-            return _count(store, self.table) == self.rows
+            self._is_gone = _count(store, self.table) != self.rows
         except StoreError:
-            return False
+            self._is_gone = True
+        return not self._is_gone
 
 
 @contextmanager

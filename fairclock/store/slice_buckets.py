@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairclock.model import Interval, to_us
 from fairclock.store.query import Query
-from fairclock.store.slices import SliceKey, newest_query
+from fairclock.store.slices import NEWEST_FIRST, SliceKey, newest_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ARRAYS = ("good", "bad", "excluded", "unknown")
 SUMS = ("requests", "queue_us", "queue_of_us", "gateway_us", "engine_us")
+_SUMMED = ", ".join((*ARRAYS, *SUMS))
 
 Sums = tuple[tuple[int, ...], ...]
 """The four arrays (an entry an objective), and the five sums as one more."""
@@ -28,24 +29,30 @@ def bucket_sums(
     if not keys or not window.length_us:
         return {}
     bucket = "intDiv(toUnixTimestamp64Micro(minute) - {slice_from:Int64}, {step_us:Int64})"
-    return _sums(store, bucket, {**_parameters(keys, window, as_of), "step_us": step_us})
+    newest = newest_query(_SUMMED)
+    return _sums(store, bucket, newest, {**_parameters(keys, window, as_of), "step_us": step_us})
 
 
 def segment_sums(
     store: Store, keys: Sequence[SliceKey], starts: Sequence[datetime], end: datetime, *, as_of: datetime
 ) -> dict[tuple[SliceKey, int], Sums]:
-    """Return the sums of each of the segments that begin at `starts`, in time order, the last at `end`, in one pass."""
+    """Return the sums of each of the segments that begin at `starts`, in time order, the last at `end`, in one pass.
+
+    All together are meant to be hours, not months.
+    """
     if not keys or not starts or starts[0] >= end:
         return {}
     window = Interval(start=starts[0], end=end)
     bucket = "arrayFirstIndex(start -> start > toUnixTimestamp64Micro(minute), {segments:Array(Int64)}) - 2"
     # one more at the end, so that the first that is later is always found
     segments = [*(to_us(each) for each in starts), to_us(end)]
-    return _sums(store, bucket, {**_parameters(keys, window, as_of), "segments": segments})
+    newest = newest_query(_SUMMED, order=NEWEST_FIRST)
+    return _sums(store, bucket, newest, {**_parameters(keys, window, as_of), "segments": segments})
 
 
-def _sums(store: Store, bucket: str, parameters: dict[str, object]) -> dict[tuple[SliceKey, int], Sums]:
-    newest = newest_query(", ".join((*ARRAYS, *SUMS)))
+def _sums(
+    store: Store, bucket: str, newest: str, parameters: dict[str, object]
+) -> dict[tuple[SliceKey, int], Sums]:
     summed = [*(f"sumForEach({name})" for name in ARRAYS), *(f"sum(toInt128({name}))" for name in SUMS)]
     found = store.rows(
         Query(

@@ -27,6 +27,8 @@ _ARRAYS = ("total", "good", "bad", "excluded", "unknown")
 _SUMS = ("requests", "queue_us", "queue_of_us")
 _SAID = (*_ARRAYS, *_SUMS, "gateway_us", "engine_us")
 _VALUES = (*_SAID, "seal")
+_AS_THE_TABLE_IS = "contract DESC, version DESC, minute DESC, as_of DESC, stored_at DESC"
+NEWEST_FIRST = "as_of DESC, stored_at DESC"
 
 
 class SliceKey(NamedTuple):
@@ -220,11 +222,12 @@ def _keys(keys: Sequence[SliceKey]) -> dict[str, object]:
     }
 
 
-def newest_query(columns: str) -> str:
+def newest_query(columns: str, *, order: str = _AS_THE_TABLE_IS) -> str:
     """Return the query for the newest row of each minute of some versions.
 
     Two evaluators may have written one minute with one stamp; their rows are equal, and one of them is taken.
-    The order is the table's own, backwards, so that nothing is sorted.
+    The order is the table's own, backwards, so that nothing is sorted; where `order` is `NEWEST_FIRST` they are: for the
+    last hours of many contracts that takes half as long.
     """
     return (
         f"SELECT contract, version, minute, as_of, {columns} FROM sli_slices"
@@ -232,7 +235,7 @@ def newest_query(columns: str) -> str:
         " AND minute >= fromUnixTimestamp64Micro({slice_from:Int64}, 'UTC')"
         " AND minute < fromUnixTimestamp64Micro({slice_to:Int64}, 'UTC')"
         " AND stored_at <= fromUnixTimestamp64Micro({slice_known:Int64}, 'UTC')"
-        " ORDER BY contract DESC, version DESC, minute DESC, as_of DESC, stored_at DESC"
+        f" ORDER BY {order}"
         " LIMIT 1 BY contract, version, minute"
     )
 

@@ -4,6 +4,7 @@
 `judged` and `carried` make verdicts of the counts; `values` looks up what is printed beside them.
 """
 
+from sla.evaluation.once import asked_together
 from sla.evaluation.report import SCHEMA, computed_credits, cost_verdicts, evaluate, verdicts
 
-__all__ = ["SCHEMA", "computed_credits", "cost_verdicts", "evaluate", "verdicts"]
+__all__ = ["SCHEMA", "asked_together", "computed_credits", "cost_verdicts", "evaluate", "verdicts"]

@@ -1,25 +1,39 @@
-"""Own that an evaluation joins what is not sealed yet once, and not again for each of its questions."""
+"""Own that what is not sealed yet is joined once: not again for each question of an evaluation, nor for each of many."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from fairclock.errors import StoreError
 from fairclock.model import Interval
 from fairclock.store import Store
+from sla.calendars.months import days_of_month
 from sla.contracts import Contract
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
+    from contextlib import AbstractContextManager
 
+    from fairclock.store.joining_once import JoinedOnce
     from sla.evaluation.rows import Requests
 
 T = TypeVar("T")
 
 _BEFORE = timedelta(hours=1)
 """What is looked at of the time before a month: the quota's minute, and what was true before an incident."""
+
+
+_FARTHEST_ZONE = timedelta(hours=14)
+"""How far a calendar month of any time zone lies from the one of UTC."""
+
+
+def asked_together(store: Store, month: str, as_of: datetime) -> AbstractContextManager[JoinedOnce]:
+    """Return what holds, for the calendar `month` in any zone, all that many contracts' evaluations as of `as_of` ask alike."""
+    first, first_after = days_of_month(month)
+    start = datetime.combine(first, time(), UTC) - _FARTHEST_ZONE - _BEFORE
+    end = datetime.combine(first_after, time(), UTC) + _FARTHEST_ZONE
+    return store.joined_once(Interval(start=start, end=end), as_of)
 
 
 def once(

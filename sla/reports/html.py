@@ -54,9 +54,10 @@ if TYPE_CHECKING:
     from sla.reports.reading import Report
 
 _FONT_STACKS = {
-    # The reader's own fonts stand in where Noto is not installed; the PDF knows no others.
-    "en": f"'{LATIN}', 'Noto Sans Math', '{CHINESE}', 'Helvetica Neue', Arial, sans-serif",
-    "zh": f"'{CHINESE}', '{LATIN}', 'Noto Sans Math', 'PingFang SC', 'Microsoft YaHei', sans-serif",
+    # The reader's own fonts stand in where Noto is not installed; the PDF knows no others. No space behind a comma:
+    # the PDF library takes it for a part of the name where a drawing is set.
+    "en": f"'{LATIN}','Noto Sans Math','{CHINESE}','Helvetica Neue',Arial,sans-serif",
+    "zh": f"'{CHINESE}','{LATIN}','Noto Sans Math','PingFang SC','Microsoft YaHei',sans-serif",
 }
 _CODE_STACK = f"'{MONOSPACED}', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 _DIGIT_EM = {"en": 0.572, "zh": 0.555}

@@ -57,7 +57,7 @@ def a_sum(*, days: float, bad: int, requests: int = 10_000) -> MonthSum:
 
 
 def card_of(view: View, sums: dict[Any, MonthSum], *, kept: dict[str, str] | None = None) -> Any:
-    month = _month([FIRST, SECOND], NOW)
+    month = _month(view, [FIRST, SECOND])
     assert month is not None
     months = {key_of(version): each for version, each in sums.items()}
     counted = Counted(windows=WINDOWS, months=months, recent={})
@@ -157,8 +157,8 @@ def test_all_tokens_of_a_tenant_are_one_caller_and_nobody_is_another_by_its_name
     assert len({_counted_as(each) for each in names}) == len(names)
 
 
-def test_no_month_is_longer_than_what_has_passed_of_it():
-    month = _month([FIRST, SECOND], NOW)
+def test_no_month_is_longer_than_what_has_passed_of_it(view):
+    month = _month(view, [FIRST, SECOND])
     assert month is not None
     assert [each.contract.version_sha256 for each in month.parts] == [
         FIRST.version_sha256,

@@ -9,7 +9,7 @@ import pytest
 from fairclock.errors import StoreError, StoreReadOnly
 from fairclock.model import Interval
 from fairclock.store import LineBatch, Query, joining_once
-from sla.evaluation import evaluate
+from sla.evaluation import asked_together, evaluate
 from tests.evaluation.test_stored_requests import OCTOBER, contract_for, engine_line, gateway_line
 
 _KEPT = "SELECT name FROM system.tables WHERE database = currentDatabase() AND name LIKE 'staged_rows_%'"
@@ -122,3 +122,57 @@ def test_a_store_that_takes_no_writes_is_joined_for_each_question(store, monkeyp
 
     monkeypatch.setattr(store, "execute", refuse)
     assert report(store, as_of) == expected
+
+
+def counting(store, monkeypatch) -> list[str]:
+    """Note which tables of kept rows are made, and the questions about the time that was read through."""
+    asked: list[str] = []
+    plain, rows = store.execute, store.rows
+
+    def execute(query):
+        if query.sql.startswith("CREATE TABLE staged_rows_"):
+            asked.append("joined")
+        plain(query)
+
+    def reads(query):
+        if "covered_from" in query.sql and "kind" in query.parameters:
+            asked.append(f"covered {query.parameters}")
+        return rows(query)
+
+    monkeypatch.setattr(store, "execute", execute)
+    monkeypatch.setattr(store, "rows", reads)
+    return asked
+
+
+def test_many_reports_of_one_instant_join_once_and_say_what_each_says_alone(store, monkeypatch):
+    as_of = store.watermark()
+    expected = without_keeping(store, as_of, monkeypatch)
+    asked = counting(store, monkeypatch)
+    with asked_together(store, "2024-10", as_of):
+        assert [report(store, as_of) for _ in range(3)] == [expected] * 3
+    assert asked.count("joined") == 1
+    covered = [each for each in asked if each != "joined"]
+    assert covered
+    assert len(covered) == len(set(covered))
+    assert kept_tables(store) == []
+
+
+def test_many_reports_whose_rows_were_forgotten_meanwhile_are_made_without_them(store, monkeypatch):
+    as_of = store.watermark()
+    expected = without_keeping(store, as_of, monkeypatch)
+    with asked_together(store, "2024-10", as_of):
+        assert report(store, as_of) == expected
+        (table,) = kept_tables(store)
+        store.execute(Query(sql=f"TRUNCATE TABLE {table}"))
+        assert [report(store, as_of) for _ in range(2)] == [expected] * 2
+    assert kept_tables(store) == []
+
+
+def test_what_was_read_through_is_kept_for_one_instant_alone_and_nobody_changes_it(store):
+    as_of = store.watermark()
+    with asked_together(store, "2024-10", as_of):
+        first = store.covered("gateway", OCTOBER, as_of)
+        first.clear()
+        assert store.covered("gateway", OCTOBER, as_of) == [OCTOBER]
+        earlier = OCTOBER.start - timedelta(days=1)
+        assert store.covered("gateway", OCTOBER, earlier) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import stat
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from fairclock.errors import StoreError, StoreUnreachable, UsageError
 from fairclock.store import LineBatch, Query, open_store
 from fairclock.store.dsn import ServerAddress, parse_dsn
-from fairclock.store.front import FRONT_FILE
+from fairclock.store.front import FRONT_FILE, Front
 from tests.store.conftest import gateway_line
 
 HOLDER = textwrap.dedent(
@@ -140,6 +141,45 @@ def test_an_error_in_the_middle_of_a_result_reaches_the_guest(dsn):
             guest.rows(Query(sql="SELECT throwIf(number = 200000) FROM numbers(300000)"))
     finally:
         holder.die()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"Content-Length: 8\r\n\r\n", id="nothing of its body"),
+        pytest.param(b"Content-Length: 8\r\n\r\nSELECT", id="a part of its body"),
+        pytest.param(b"Transfer-Encoding: chunked\r\n\r\n", id="no chunk"),
+        pytest.param(b"Transfer-Encoding: chunked\r\n\r\n8\r\nSEL", id="half a chunk"),
+        pytest.param(b"Transfer-Encoding: chunked\r\n\r\n6\r\nSELECT\r\n", id="all chunks but the last"),
+    ],
+)
+@pytest.mark.parametrize("ends", ["the front stops", "the client stops"])
+def test_a_request_of_which_came(tmp_path, sent, ends):
+    ran: list[bytes] = []
+    front = Front(tmp_path, "no engine")
+
+    def intercept(handler, body):
+        ran.append(body)
+        handler._answer(200, b"ran")
+
+    front.intercept = intercept
+    front.start()
+    with socket.create_connection(("127.0.0.1", front.port), timeout=20) as client:
+        head = f"POST / HTTP/1.1\r\nHost: front\r\nAuthorization: Bearer {front.token}\r\n"
+        client.sendall(head.encode() + b"Content-Length: 8\r\n\r\nSELECT 1")
+        answers = client.makefile("rb")
+        while answers.readline() != b"\r\n":
+            pass
+        assert answers.read(3) == b"ran"  # so the connection is known to the front
+        client.sendall(head.encode() + sent)
+        if ends == "the front stops":
+            front.stop()
+        else:
+            client.shutdown(socket.SHUT_WR)
+        assert answers.read() == b"", "neither run nor answered"
+    assert ran == [b"SELECT 1"]
+    if ends != "the front stops":
+        front.stop()
 
 
 COUNT = "import sys; from fairclock.cli import main; main(['query', '--dsn', sys.argv[1], 'SELECT count() FROM requests'])"

@@ -66,9 +66,8 @@ def recent_sums(view: View, keys: Sequence[SliceKey]) -> dict[SliceKey, tuple[Re
     }
 
 
-def shares_of(view: View, contract: Contract) -> tuple[Fraction | None, ...]:
-    """Return the share that may be bad of each objective; None where no share of requests decides."""
-    key = key_of(contract)
+def shares_of(view: View, key: SliceKey, contract: Contract) -> tuple[Fraction | None, ...]:
+    """Return the share that may be bad of each objective of the version with that key; None where no share decides."""
     known = view.memory.shares.get(key)
     if known is None:
         known = view.memory.shares[key] = tuple(share_of(each) for each in contract.objectives)
@@ -76,14 +75,13 @@ def shares_of(view: View, contract: Contract) -> tuple[Fraction | None, ...]:
 
 
 def burns_of(
-    view: View,
     contract: Contract,
+    share: Fraction | None,
     place: int,
     sums: Sequence[Recent] | None,
     windows: Sequence[timedelta] = WINDOWS,
 ) -> tuple[Burn, ...]:
-    """Return the pace of the objective at `place` in each of `windows`; none where no share of requests decides."""
-    share = shares_of(view, contract)[place]
+    """Return the pace of the objective at `place`, of which `share` may be bad, in each of `windows`; none without a share."""
     if share is None:
         return ()
     unknown_is_bad = contract.unmeasured.unknown_clock == "bad"

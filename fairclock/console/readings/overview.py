@@ -31,9 +31,9 @@ from sla.verdicts import WORST_FIRST, by_count, under_floor
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime, timedelta
+    from fractions import Fraction
 
-    from fairclock.console.readings.burning import Recent
-    from fairclock.console.readings.models.figures import AlertFigures
+    from fairclock.console.readings.models.figures import AlertFigures, Burn
     from fairclock.console.readings.month_sums import Counted, MonthSum
     from fairclock.console.readings.view import Versions, View
     from fairclock.store.slices import SliceKey
@@ -44,44 +44,33 @@ _WORST_FIRST = {each: place for place, each in enumerate(State)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """A version's part of a month."""
+    """A version's part of a month, whose slices tell of it, and what share of each objective's requests may be bad."""
 
     contract: Contract
     part: Interval
-
-    @property
-    def key(self) -> SliceKey:
-        return key_of(self.contract)
+    key: SliceKey
+    shares: tuple[Fraction | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Month:
-    """A contract in its latest month: the version that is in force at its end, and its part of the month.
-
-    earlier: the versions that were in force before it in that month, with their parts.
-    """
+    """A contract in its latest month: every version that was in force in it, with its part of the month, the last one last."""
 
     versions: Versions
-    contract: Contract
     label: str
     whole: Interval
-    part: Interval
-    earlier: tuple[_Part, ...] = ()
+    parts: tuple[_Part, ...]
 
     @property
-    def parts(self) -> tuple[_Part, ...]:
-        """Return the parts of every version that was in force in the month."""
-        return (*self.earlier, _Part(contract=self.contract, part=self.part))
-
-    @property
-    def key(self) -> SliceKey:
-        return key_of(self.contract)
+    def latest(self) -> _Part:
+        """Return the part of the version that is in force at its end."""
+        return self.parts[-1]
 
 
 def overview(view: View, *, windows: Sequence[timedelta] = WINDOWS) -> Overview:
     """Return every contract the caller may see, worst first, with its pace in each of `windows`, and the alerts that fire."""
     visible = view.visible()
-    months = {versions[0].id: _month(versions, view.as_of) for versions in visible}
+    months = {versions[0].id: _month(view, versions) for versions in visible}
     begun = [each for each in months.values() if each is not None]
     counted = view.memory.month_sums.read(
         view.store,
@@ -102,14 +91,15 @@ def overview(view: View, *, windows: Sequence[timedelta] = WINDOWS) -> Overview:
         if month is None:
             cards.append(_not_begun(view, versions))
             continue
-        kept = kept_months.get((month.contract.id, month.label))
+        contract = versions[0].id
+        kept = kept_months.get((contract, month.label))
         verdicts = {} if kept is None else _verdicts(kept.figures)
         cards.append(
             _card(
                 view, month, counted,
-                alerts=mine, ongoing=ongoing[month.contract.id], verdicts=verdicts,
+                alerts=mine, ongoing=ongoing[contract], verdicts=verdicts,
                 evaluated=None if kept is None else kept.as_of,
-                is_issued=(month.contract.id, month.label) in issued,
+                is_issued=(contract, month.label) in issued,
             )
         )  # fmt: skip
     cards.sort(key=lambda each: (_WORST_FIRST[each.state], -(each.worst_burn or 0.0), each.contract))
@@ -122,27 +112,19 @@ def overview(view: View, *, windows: Sequence[timedelta] = WINDOWS) -> Overview:
     )
 
 
-def _month(versions: Versions, as_of: datetime) -> _Month | None:
-    label = latest_of(versions, as_of)
+def _month(view: View, versions: Versions) -> _Month | None:
+    label = latest_of(versions, view.as_of)
     if label is None:
         return None
     whole = month_of_all(versions, label)
     parts = []
     for each in versions_of(versions):
         part = shared(whole, each.in_force)
-        if part is not None and part.start < as_of:
-            parts.append(_Part(contract=each.contract, part=part))
-    if not parts:
-        return None
-    *earlier, last = parts
-    return _Month(
-        versions=versions,
-        contract=last.contract,
-        label=label,
-        whole=whole,
-        part=last.part,
-        earlier=tuple(earlier),
-    )
+        if part is not None and part.start < view.as_of:
+            key = key_of(each.contract)
+            shares = shares_of(view, key, each.contract)
+            parts.append(_Part(contract=each.contract, part=part, key=key, shares=shares))
+    return _Month(versions=versions, label=label, whole=whole, parts=tuple(parts)) if parts else None
 
 
 def _card(
@@ -156,14 +138,11 @@ def _card(
     evaluated: datetime | None,
     is_issued: bool,
 ) -> ContractCard:
-    contract, found = month.contract, counted.months.get(month.key)
-    *_, latest = month.parts
+    parts, latest = month.parts, month.latest
+    contract, found = latest.contract, counted.months.get(latest.key)
     standings = _standings(view, latest, counted, verdicts)
     # what an earlier version promised for its part of the month is owed, too
-    before = tuple(
-        standing for part in month.earlier for standing in _standings(view, part, counted, verdicts)
-    )
-    parts = month.parts
+    before = tuple(standing for part in parts[:-1] for standing in _standings(view, part, counted, verdicts))
     sums = [counted.months.get(each.key) for each in parts]
     known = [each for each in sums if each is not None]
     elapsed_us = sum(_elapsed_us(view, each) for each in parts)
@@ -206,32 +185,31 @@ def _elapsed_us(view: View, month: _Part) -> int:
 
 
 def _standings(
-    view: View, month: _Part, counted: Counted, verdicts: dict[str, str]
+    view: View, part: _Part, counted: Counted, verdicts: dict[str, str]
 ) -> tuple[StandingFigures, ...]:
+    found, recent = counted.months.get(part.key), counted.recent.get(part.key)
+    elapsed_us = _elapsed_us(view, part)
     return tuple(
         _standing(
-            view, month.contract, place, counted.months.get(month.key), windows=counted.windows,
-            recent=counted.recent.get(month.key), elapsed_us=_elapsed_us(view, month), kept=verdicts,
+            part, place, found, burns_of(part.contract, share, place, recent, counted.windows),
+            elapsed_us=elapsed_us, kept=verdicts,
         )
-        for place in range(len(month.contract.objectives))
+        for place, share in enumerate(part.shares)
     )  # fmt: skip
 
 
 def _standing(
-    view: View,
-    contract: Contract,
+    part: _Part,
     place: int,
     found: MonthSum | None,
+    burns: tuple[Burn, ...],
     *,
-    windows: Sequence[timedelta],
-    recent: tuple[Recent, ...] | None,
     elapsed_us: int,
     kept: dict[str, str],
 ) -> StandingFigures:
+    contract, share = part.contract, part.shares[place]
     objective = contract.objectives[place]
-    share = shares_of(view, contract)[place]
     tally = found.tallies[place] if found is not None and place < len(found.tallies) else None
-    burns = burns_of(view, contract, place, recent, windows)
     if share is None or tally is None or found is None:
         verdict = kept.get(objective.name)
         return StandingFigures(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairclock.console.readings import from_report
 from fairclock.console.readings.alerts import firing_alerts
-from fairclock.console.readings.burning import burn_downs, burns_of, key_of, recent_sums
+from fairclock.console.readings.burning import burn_downs, burns_of, key_of, recent_sums, shares_of
 from fairclock.console.readings.latencies import latency_points
 from fairclock.console.readings.models.base import Anchor, Basis, Lack, RangeName
 from fairclock.console.readings.models.figures import GaugePoint, GaugeSeries
@@ -110,10 +110,13 @@ def _with_burns(
     current = version_in_force(versions, view.as_of)
     if current is None:
         return budgets
-    sums = recent_sums(view, [key_of(current)]).get(key_of(current))
+    key = key_of(current)
+    sums, shares = recent_sums(view, [key]).get(key), shares_of(view, key, current)
     places = {objective.name: place for place, objective in enumerate(current.objectives)}
     return tuple(
-        each.model_copy(update={"burns": burns_of(view, current, places[each.objective], sums)})
+        each.model_copy(
+            update={"burns": burns_of(current, shares[places[each.objective]], places[each.objective], sums)}
+        )
         if each.objective in places and each.part is None
         else each
         for each in budgets
