@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 30
 _MOST_COLUMNS = 7
+_MOST_BESIDE = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,14 @@ def spent_tables(rows: Sequence[BurnDown], language: Language) -> list[SpentTabl
                 )
             )
     return tables
+
+
+def beside_days(tables: list[SpentTable], days: Sequence[str]) -> tuple[SpentTable | None, list[SpentTable]]:
+    """Return the one that stands beside the figures of the same `days` (None: there is none, or it is too wide), and the others."""
+    first = next(iter(tables), None)
+    if first is None or len(first.names) > _MOST_BESIDE or [label for label, _ in first.rows] != list(days):
+        return None, tables
+    return first, tables[1:]
 
 
 def _burn_down(report: Report, each: Mapping[str, Any], language: Language) -> BurnDown:

@@ -14,7 +14,7 @@ from sla.reports import drawings
 from sla.reports.answers import answers_rows
 from sla.reports.appearance import AS_SHIPPED
 from sla.reports.budgets import budget_rows
-from sla.reports.burn_down import burn_downs, spent_tables
+from sla.reports.burn_down import beside_days, burn_downs, spent_tables
 from sla.reports.canonical import report_sha256
 from sla.reports.changes import changes
 from sla.reports.charges import charges_sentence, cost_rows, credit_rows
@@ -77,6 +77,7 @@ def report_html(report: Report, code: str, appearance: Appearance = AS_SHIPPED) 
     days, phases = day_rows(report, language), phase_rows(report, language)
     objectives = objective_rows(report, language)
     curve, burning = curve_rows(report, language), burn_downs(report, language)
+    by_day, spent = beside_days(spent_tables(burning, language), [each.label for each in days])
     threshold = drawings.daily_threshold(report, language)
     start = str((report["contract"].get("clock") or {}).get("start") or "")
     values: dict[str, Any] = {
@@ -118,7 +119,8 @@ def report_html(report: Report, code: str, appearance: Appearance = AS_SHIPPED) 
         "curve_chart": drawings.curve_chart(curve, threshold, language, font_family=fonts) if curve else None,
         "burn_downs": drawings.burn_down_charts(burning, language, font_family=fonts),
         "burning": burning,
-        "spent_tables": spent_tables(burning, language),
+        "by_day": by_day,
+        "spent_tables": spent,
         "untouched_budgets": language.text("list_comma").join(
             each.objective for each in burning if each.is_untouched
         ),

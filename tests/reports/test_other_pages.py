@@ -278,6 +278,37 @@ def test_a_budgets_burn_down_turns_red_below_zero_and_its_figures_are_in_a_table
     assert rows[1:] == [["1 Oct", "3"], ["2 Oct", "8"], ["3 Oct", "0"]]
 
 
+DAILY = [{"date": f"2026-10-{day:02d}", "spent": day % 3} for day in range(1, 32)]
+
+
+@pytest.mark.parametrize("budgets", [1, 5])
+def test_what_was_spent_on_a_day_stands_beside_the_days_figures(budgets: int) -> None:
+    spent = [BURNT | {"objective": f"p99-{number}", "daily": DAILY} for number in range(budgets)]
+    found = page(factories.report(error_budgets=spent))
+    (rows,) = [table for table in found.tables if table[0][0] == "Day"]
+    assert rows[0] == ["Day", "Requests", "P99 by day", "What was spent on each day, in requests"]
+    assert rows[1] == ["With queueing", "Without queueing", *(f"p99-{number}" for number in range(budgets))]
+    assert len(rows) == 2 + 31
+    assert rows[2] == ["1 Oct", "9,057", "1.837", "1.255", *(["1"] * budgets)]
+    assert rows[-1] == ["31 Oct", "10,767", "1.899", "1.219", *(["1"] * budgets)]
+
+
+@pytest.mark.parametrize(
+    "budgets",
+    [
+        pytest.param([BURNT], id="are of other days"),
+        pytest.param(
+            [BURNT | {"objective": f"p99-{number}", "daily": DAILY} for number in range(6)], id="are too many"
+        ),
+    ],
+)
+def test_budgets_have_a_table_of_their_own_where_they(budgets: list[dict[str, Any]]) -> None:
+    found = page(factories.report(error_budgets=budgets))
+    heads = [table[0] for table in found.tables if table[0][0] == "Day"]
+    assert ["Day", *(each["objective"] for each in budgets)] in heads
+    assert ["Day", "Requests", "With queueing", "Without queueing"] in heads
+
+
 def test_days_that_are_still_to_come_have_no_point_and_no_figure() -> None:
     report = factories.report(error_budgets=[BURNT], daily=[]) | {"as_of": "2026-10-02T03:00:00Z"}
     rows = next(table for table in page(report).tables if table[0] == ["Day", "p99-peak"])
