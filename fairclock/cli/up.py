@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -79,9 +80,16 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
         pipeline.evaluator_figures = passes.figures
         if pipeline.tracer is not None:
             passes.trace_with(pipeline.tracer)
+        _spare_what_stays()
         while not pipeline.wait(stop, _COUNT_EVERY_SECONDS if contracts or prices else _SEAL_EVERY_SECONDS):
             if link.current is not None:
                 passes.run(datetime.now(UTC), stop)
+
+
+def _spare_what_stays() -> None:
+    """Keep the garbage collector from walking the program itself: all threads, and so every scrape, wait while it does."""
+    gc.collect()
+    gc.freeze()
 
 
 def _configured(settings: Configuration) -> list[str]:
