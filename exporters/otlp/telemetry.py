@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from opentelemetry.metrics import CallbackOptions, Observation
+from opentelemetry.metrics import Observation
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import (
     MetricExporter,
@@ -26,7 +26,7 @@ from fairclock import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from opentelemetry.metrics import Meter
+    from opentelemetry.metrics import CallbackOptions, Meter
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Tracer
 
@@ -75,22 +75,22 @@ class _Metrics(MetricExporter):
 
 
 class FigureInstruments:
-    """Observes figures through instruments of the SDK; one that is there for the first time gets its own a reading later."""
+    """Observes figures through instruments of the SDK, one a name."""
 
     def __init__(self, meter: Meter, figures: Callable[[], Iterable[Figure]]) -> None:
         self._meter = meter
         self._read = figures
         self._now: dict[str, list[Figure]] = {}
         self._known: set[str] = set()
-        self._refresh()
-        # the SDK asks instruments in the order of their making: this one reads, the others tell what was read
-        meter.create_observable_gauge("fairclock_up", callbacks=[self._up], description="1 while it runs.")
-        self._make()
+        meter.create_observable_gauge(
+            "fairclock_up", callbacks=[lambda _: [Observation(1)]], description="1 while it runs."
+        )
 
-    def _up(self, _: CallbackOptions) -> list[Observation]:
+    def refresh(self) -> None:
+        """Read the figures, and make an instrument of each that is there for the first time; what cannot be read is not told."""
+        self._now = {}
         self._refresh()
         self._make()
-        return [Observation(1)]
 
     def _refresh(self) -> None:
         now: dict[str, list[Figure]] = {}
@@ -112,6 +112,21 @@ class FigureInstruments:
 
     def _told(self, name: str, _: CallbackOptions) -> list[Observation]:
         return [Observation(float(each.value), dict(each.labels)) for each in self._now.get(name, ())]
+
+
+class _Reader(PeriodicExportingMetricReader):
+    """Calls `before` ahead of each collection: during one the SDK holds a lock, and whoever then makes an instrument waits for good."""
+
+    before: Callable[[], None] | None = None
+
+    def collect(self, timeout_millis: float = 10_000) -> None:
+        if self.before is not None:
+            try:
+                self.before()
+            # whatever it is, the next time may be better
+            except Exception:  # noqa: BLE001 - it would end the thread, and nobody would see it
+                _LOG.exception("own figures could not be read")
+        super().collect(timeout_millis)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,9 +162,9 @@ def start_telemetry(
             max_export_batch_size=_SPANS_A_BATCH,
         )
     )
-    reader = PeriodicExportingMetricReader(
+    reader = _Reader(
         _Metrics(lambda content: post("metrics", content)), export_interval_millis=every_seconds * 1000
     )
     metrics = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
-    FigureInstruments(metrics.get_meter("fairclock", __version__), figures)
+    reader.before = FigureInstruments(metrics.get_meter("fairclock", __version__), figures).refresh
     return Telemetry(tracer=provider.get_tracer("fairclock", __version__), _traces=provider, _metrics=metrics)
