@@ -55,11 +55,13 @@ class _Metrics(MetricExporter):
     def __init__(self, post: Callable[[bytes], Answer]) -> None:
         super().__init__()
         self._post = post
+        self.collected: Callable[[], None] = lambda: None
 
     def export(
         self, metrics_data: MetricsData, timeout_millis: float = 10_000, **_: object
     ) -> MetricExportResult:
         del timeout_millis
+        self.collected()
         answer = self._post(metrics_request(metrics_data))
         if answer.fate is Fate.TAKEN:
             return MetricExportResult.SUCCESS
@@ -75,30 +77,20 @@ class _Metrics(MetricExporter):
 
 
 class FigureInstruments:
-    """Observes figures through instruments of the SDK, one a name."""
+    """Observes figures through instruments of the SDK; one that is there for the first time gets its own a reading later."""
 
     def __init__(self, meter: Meter, figures: Callable[[], Iterable[Figure]]) -> None:
         self._meter = meter
         self._read = figures
         self._now: dict[str, list[Figure]] = {}
         self._known: set[str] = set()
-        meter.create_observable_gauge(
-            "fairclock_up", callbacks=[lambda _: [Observation(1)]], description="1 while it runs."
-        )
-
-    def refresh(self) -> None:
-        """Read the figures, and make an instrument of each that is there for the first time; what cannot be read is not told."""
-        self._now = {}
         self._refresh()
-        self._make()
+        # the SDK asks instruments in the order of their making: this one reads, the others tell what was read
+        meter.create_observable_gauge("fairclock_up", callbacks=[self._up], description="1 while it runs.")
+        self.make()
 
-    def _refresh(self) -> None:
-        now: dict[str, list[Figure]] = {}
-        for each in self._read():
-            now.setdefault(each.name, []).append(each)
-        self._now = now
-
-    def _make(self) -> None:
+    def make(self) -> None:
+        """Make an instrument of each name that has none; while the SDK collects it holds a lock, and this would wait for good."""
         for name, found in self._now.items():
             if name in self._known:
                 continue
@@ -110,23 +102,24 @@ class FigureInstruments:
             )
             make(name, callbacks=[partial(self._told, name)], description=found[0].about)
 
+    def _up(self, _: CallbackOptions) -> list[Observation]:
+        try:
+            self._refresh()
+        # whatever it is, the next time may be better
+        except Exception:  # noqa: BLE001 - nobody else would see it
+            _LOG.exception("own figures could not be read")
+        return [Observation(1)]
+
+    def _refresh(self) -> None:
+        """Read the figures; what cannot be read is not told."""
+        self._now = {}
+        now: dict[str, list[Figure]] = {}
+        for each in self._read():
+            now.setdefault(each.name, []).append(each)
+        self._now = now
+
     def _told(self, name: str, _: CallbackOptions) -> list[Observation]:
         return [Observation(float(each.value), dict(each.labels)) for each in self._now.get(name, ())]
-
-
-class _Reader(PeriodicExportingMetricReader):
-    """Calls `before` ahead of each collection: during one the SDK holds a lock, and whoever then makes an instrument waits for good."""
-
-    before: Callable[[], None] | None = None
-
-    def collect(self, timeout_millis: float = 10_000) -> None:
-        if self.before is not None:
-            try:
-                self.before()
-            # whatever it is, the next time may be better
-            except Exception:  # noqa: BLE001 - it would end the thread, and nobody would see it
-                _LOG.exception("own figures could not be read")
-        super().collect(timeout_millis)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +155,8 @@ def start_telemetry(
             max_export_batch_size=_SPANS_A_BATCH,
         )
     )
-    reader = _Reader(
-        _Metrics(lambda content: post("metrics", content)), export_interval_millis=every_seconds * 1000
-    )
+    exporter = _Metrics(lambda content: post("metrics", content))
+    reader = PeriodicExportingMetricReader(exporter, export_interval_millis=every_seconds * 1000)
     metrics = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
-    reader.before = FigureInstruments(metrics.get_meter("fairclock", __version__), figures).refresh
+    exporter.collected = FigureInstruments(metrics.get_meter("fairclock", __version__), figures).make
     return Telemetry(tracer=provider.get_tracer("fairclock", __version__), _traces=provider, _metrics=metrics)
