@@ -25,6 +25,7 @@ from exporters.prometheus.configuration import MetricsSection
 from exporters.prometheus.snapshot import Snapshots
 from fairclock.cli.configuration import HttpSection
 from fairclock.cli.pipeline.endpoint import answering, health_routes
+from fairclock.cli.pipeline.memory import spare_what_stays
 from fairclock.cli.pipeline.metrics.layout import layout_of
 from fairclock.cli.pipeline.metrics.publisher import Publisher, Source
 from fairclock.cli.pipeline.metrics.requests import RequestCounters
@@ -71,6 +72,7 @@ def figures(folder: Path) -> list[Figure]:
         def more(found: int = REQUESTS // 20) -> None:
             _ingest(store, found, seed=next(numbers))
 
+        spare_what_stays()  # as `up` does when it has begun
         more(REQUESTS)
         publisher.refresh()
         with _answering(snapshots, publisher) as url:
