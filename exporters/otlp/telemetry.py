@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from opentelemetry.metrics import CallbackOptions, Observation
+from opentelemetry.metrics import Observation
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import (
     MetricExporter,
@@ -26,7 +26,7 @@ from fairclock import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from opentelemetry.metrics import Meter
+    from opentelemetry.metrics import CallbackOptions, Meter
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Tracer
 
@@ -55,11 +55,13 @@ class _Metrics(MetricExporter):
     def __init__(self, post: Callable[[bytes], Answer]) -> None:
         super().__init__()
         self._post = post
+        self.collected: Callable[[], None] = lambda: None
 
     def export(
         self, metrics_data: MetricsData, timeout_millis: float = 10_000, **_: object
     ) -> MetricExportResult:
         del timeout_millis
+        self.collected()
         answer = self._post(metrics_request(metrics_data))
         if answer.fate is Fate.TAKEN:
             return MetricExportResult.SUCCESS
@@ -85,20 +87,10 @@ class FigureInstruments:
         self._refresh()
         # the SDK asks instruments in the order of their making: this one reads, the others tell what was read
         meter.create_observable_gauge("fairclock_up", callbacks=[self._up], description="1 while it runs.")
-        self._make()
+        self.make()
 
-    def _up(self, _: CallbackOptions) -> list[Observation]:
-        self._refresh()
-        self._make()
-        return [Observation(1)]
-
-    def _refresh(self) -> None:
-        now: dict[str, list[Figure]] = {}
-        for each in self._read():
-            now.setdefault(each.name, []).append(each)
-        self._now = now
-
-    def _make(self) -> None:
+    def make(self) -> None:
+        """Make an instrument of each name that has none; while the SDK collects it holds a lock, and this would wait for good."""
         for name, found in self._now.items():
             if name in self._known:
                 continue
@@ -109,6 +101,22 @@ class FigureInstruments:
                 else self._meter.create_observable_gauge
             )
             make(name, callbacks=[partial(self._told, name)], description=found[0].about)
+
+    def _up(self, _: CallbackOptions) -> list[Observation]:
+        try:
+            self._refresh()
+        # whatever it is, the next time may be better
+        except Exception:  # noqa: BLE001 - nobody else would see it
+            _LOG.exception("own figures could not be read")
+        return [Observation(1)]
+
+    def _refresh(self) -> None:
+        """Read the figures; what cannot be read is not told."""
+        self._now = {}
+        now: dict[str, list[Figure]] = {}
+        for each in self._read():
+            now.setdefault(each.name, []).append(each)
+        self._now = now
 
     def _told(self, name: str, _: CallbackOptions) -> list[Observation]:
         return [Observation(float(each.value), dict(each.labels)) for each in self._now.get(name, ())]
@@ -147,9 +155,8 @@ def start_telemetry(
             max_export_batch_size=_SPANS_A_BATCH,
         )
     )
-    reader = PeriodicExportingMetricReader(
-        _Metrics(lambda content: post("metrics", content)), export_interval_millis=every_seconds * 1000
-    )
+    exporter = _Metrics(lambda content: post("metrics", content))
+    reader = PeriodicExportingMetricReader(exporter, export_interval_millis=every_seconds * 1000)
     metrics = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
-    FigureInstruments(metrics.get_meter("fairclock", __version__), figures)
+    exporter.collected = FigureInstruments(metrics.get_meter("fairclock", __version__), figures).make
     return Telemetry(tracer=provider.get_tracer("fairclock", __version__), _traces=provider, _metrics=metrics)

@@ -1,7 +1,9 @@
 """Own how figures become text: what prometheus_client writes, byte for byte, without writing again what did not change.
 
 A thousand tenants are some hundred thousand lines. Written through the library's samples they take most of a second; so a
-series keeps the lines it was last written as, and only one whose figure is another is written anew.
+figure keeps the lines it was last written as, and only one that is another is written anew. It is known by being the same
+object: a key of name and labels for each would be some hundred thousand tuples, which the garbage collector then walks while
+every scrape waits for it.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from exporters.prometheus.figures import Figure, HistogramFigure
 from exporters.prometheus.formats import Format
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 Published = Figure | HistogramFigure
 END = b"# EOF\n"
@@ -24,27 +26,29 @@ _LE = 'le="'
 
 
 class Renderer:
-    """Writes figures in one format, and remembers the lines of each series until it is written without it."""
+    """Writes figures in one format, and remembers the lines of each until it writes without it."""
 
     def __init__(self, format_: Format) -> None:
         self._format = format_
-        self._written: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Published, str]] = {}
+        self._lines: dict[int, str] = {}
+        self._figures: Sequence[Published] = ()
 
     def render(self, figures: Iterable[Published]) -> bytes:
         """Return the text of `figures`, those of one name together; without the end that OpenMetrics asks for."""
+        kept = list(figures)
         families: dict[str, list[str]] = {}
-        written: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Published, str]] = {}
-        for figure in figures:
+        written: dict[int, str] = {}
+        for figure in kept:
             lines = families.get(figure.name)
             if lines is None:
                 lines = families[figure.name] = [_head(figure, self._format)]
-            key = (figure.name, tuple(figure.labels.items()))
-            known = self._written.get(key)
-            if known is None or (known[0] is not figure and known[0] != figure):
-                known = (figure, _lines(figure, self._format))
-            written[key] = known
-            lines.append(known[1])
-        self._written = written
+            known = self._lines.get(id(figure))
+            if known is None:
+                known = _lines(figure, self._format)
+            written[id(figure)] = known
+            lines.append(known)
+        # as long as a figure is kept no other has its id
+        self._figures, self._lines = kept, written
         return "".join(["".join(lines) for lines in families.values()]).encode()
 
 

@@ -10,6 +10,7 @@ import click
 from fairclock.cli.options import common_options, store_dsn
 from fairclock.cli.pipeline.collecting import receives_syslog, scrapes
 from fairclock.cli.pipeline.looked import Looked
+from fairclock.cli.pipeline.memory import spare_what_stays
 from fairclock.cli.pipeline.passes import Passes
 from fairclock.cli.pipeline.running import running
 from fairclock.cli.pipeline.sealing import SealStep
@@ -79,6 +80,7 @@ def command(*, dsn: str | None, config: Path | None, quiet: bool, debug: bool, *
         pipeline.evaluator_figures = passes.figures
         if pipeline.tracer is not None:
             passes.trace_with(pipeline.tracer)
+        spare_what_stays()
         while not pipeline.wait(stop, _COUNT_EVERY_SECONDS if contracts or prices else _SEAL_EVERY_SECONDS):
             if link.current is not None:
                 passes.run(datetime.now(UTC), stop)

@@ -9,9 +9,10 @@ have to be told apart by order, lies on one shard: the first for everything but 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from fairclock.store.access.accounts import quoted, quoted_name
-from fairclock.store.schema import Table, parse_table
+from fairclock.store.schema import Table, parse_table, tables
 
 LOCAL = "_local"
 
@@ -36,10 +37,11 @@ def on_cluster(statement: str, *, cluster: str, database: str) -> list[str]:
     on = f" ON CLUSTER {quoted_name(cluster)}"
     table = parse_table(statement)
     if table is not None:
-        made = [_replicated(table, on), _distributed(table, on, cluster=cluster, database=database)]
-        # no cluster has rows in it yet: each was made with this migration there
-        gone = [f"DROP TABLE IF EXISTS {name}{on} SYNC" for name in (table.name, f"{table.name}{LOCAL}")]
-        return [*gone, *made] if table.again else made
+        last = _made_last(table)
+        if table.again:
+            # a cluster may have rows in it, and statements there are no transaction: what is made anew is only how it is kept
+            return []
+        return [_replicated(last, on), _distributed(last, on, cluster=cluster, database=database)]
     if altered := _ALTER.fullmatch(statement):
         name, change = altered.groups()
         first = f"ALTER TABLE {name}{LOCAL}{on}{change}"
@@ -47,6 +49,14 @@ def on_cluster(statement: str, *, cluster: str, database: str) -> list[str]:
     if view := _VIEW.fullmatch(statement):
         return [f"{view[1]}{on}{view[2]}"]
     raise ValueError(f"no migration does this on a cluster: {statement[:80]}")
+
+
+def _made_last(table: Table) -> Table:
+    """Return `table` with the settings of its last making; raises ValueError where that changed more."""
+    last = next((each for each in tables() if each.name == table.name), table)
+    if replace(last, settings="", again="") != replace(table, settings="", again=""):
+        raise ValueError(f"no migration makes a table anew on a cluster but for its settings: {table.name}")
+    return last
 
 
 def _replicated(table: Table, on: str) -> str:

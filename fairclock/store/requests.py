@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fairclock.model import Interval, from_us, to_us
+from fairclock.model.runs import runs
 from fairclock.store.batches import FIRST_WINS_BASE, write_stamp
 from fairclock.store.engine_rows import engine_parameters, reading_engine_rows, reported_by_plugin
 from fairclock.store.query import Query, sql_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from fairclock.store.connection import Connection
 
@@ -88,8 +89,8 @@ def _bounds(window: Interval | None) -> dict[str, object]:
     return {"hours_from": first, "hours_to": last}
 
 
-def open_hours(window: Interval | None, as_of_us: int) -> Query:
-    """Return the query for the hours (starts in µs) whose raw rows, stored by `as_of_us`, are not all in a seal."""
+def _reopened_hours(window: Interval | None, as_of_us: int) -> Query:
+    """Return the query for (start in µs, rows of the last seal) of hours whose raw rows, stored by `as_of_us`, are not all in a seal."""
     touched = (
         "SELECT arrayJoin(range(toUInt64(intDiv(at - {margin:Int64}, {hour:Int64})), toUInt64(intDiv(at + {margin:Int64}, {hour:Int64}) + 1))) AS number, first_wins FROM"
         " (SELECT toUnixTimestamp64Micro(%s) AS at, first_wins FROM %s WHERE first_wins >= {as_of_wins:UInt64}"
@@ -99,14 +100,14 @@ def open_hours(window: Interval | None, as_of_us: int) -> Query:
     gateway = touched % ("received_at", "gateway_requests", "received_at", "received_at")
     engine = touched % ("arrived_at", "engine_requests", "arrived_at", "arrived_at")
     return Query(
-        sql="SELECT raw.start_us FROM"
+        sql="SELECT raw.start_us, sealed.sealed_rows FROM"
         f" (SELECT toInt64(number) * {{hour:Int64}} AS start_us, min(first_wins) AS newest FROM ({gateway} UNION ALL {engine})"
         "   GROUP BY number) AS raw"
-        " LEFT JOIN (SELECT hour_us, argMax(read_us, (seal, read_us)) AS sealed_us FROM ("
+        " LEFT JOIN (SELECT hour_us, argMax(read_us, (seal, read_us)) AS sealed_us, argMax(rows, (seal, rows)) AS sealed_rows FROM ("
         # a confirmation speaks for its own seal only: a slower writer's seal may have come after it
-        "   SELECT toUnixTimestamp64Micro(hour) AS hour_us, seal, toUnixTimestamp64Micro(as_of) AS read_us FROM seals"
+        "   SELECT toUnixTimestamp64Micro(hour) AS hour_us, seal, toUnixTimestamp64Micro(as_of) AS read_us, toUInt64(rows) AS rows FROM seals"
         "   WHERE toUnixTimestamp64Micro(stored_at) <= {as_of:Int64}"
-        "   UNION ALL SELECT toUnixTimestamp64Micro(hour), seal, toUnixTimestamp64Micro(as_of) FROM seal_confirmations"
+        "   UNION ALL SELECT toUnixTimestamp64Micro(hour), seal, toUnixTimestamp64Micro(as_of), toUInt64(0) FROM seal_confirmations"
         "   WHERE toUnixTimestamp64Micro(stored_at) <= {as_of:Int64}) GROUP BY hour_us) AS sealed"
         " ON sealed.hour_us = raw.start_us"
         " WHERE raw.start_us >= {hours_from:Int64} AND raw.start_us < {hours_to:Int64}"
@@ -124,7 +125,40 @@ def open_hours(window: Interval | None, as_of_us: int) -> Query:
 
 def open_hours_of(connection: Rows, window: Interval, as_of: datetime) -> list[int]:
     """Return the hours (starts in µs) that a reader of `window` at `as_of` finds without a valid seal."""
-    return [int(row[0]) for row in connection.rows(open_hours(window, to_us(as_of)))]
+    return _open_and_worn(connection, window, to_us(as_of))[0]
+
+
+def _open_and_worn(connection: Rows, window: Interval | None, as_of_us: int) -> tuple[list[int], list[int]]:
+    """Return the hours (starts in µs) without a valid seal, and those whose raw rows are no longer all that was sealed.
+
+    The latter stay as they were sealed: what came late for them would else stand alone, once the raw tables have let go of the rest.
+    """
+    found = [(int(start), int(rows)) for start, rows in connection.rows(_reopened_hours(window, as_of_us))]
+    sealed = {start: rows for start, rows in found if rows}
+    kept = _raw_requests(connection, list(sealed), as_of_us) if sealed else {}
+    worn = [start for start, rows in sealed.items() if kept.get(start, 0) < rows]
+    return [start for start, _ in found if start not in worn], worn
+
+
+def _raw_requests(connection: Rows, hours_us: Sequence[int], as_of_us: int) -> dict[int, int]:
+    """Return how many requests the gateway's raw rows of `hours_us` are, each counted once, as of `as_of_us`."""
+    parameters: dict[str, object] = {"as_of_wins": FIRST_WINS_BASE - as_of_us}
+    spans = []
+    for number, (first, last) in enumerate(
+        runs(sorted(hour // HOUR_US for hour in hours_us), most=len(hours_us))
+    ):
+        parameters |= {f"from_{number}": first * HOUR_US, f"to_{number}": (last + 1) * HOUR_US}
+        spans.append(
+            f"received_at >= fromUnixTimestamp64Micro({{from_{number}:Int64}}, 'UTC')"
+            f" AND received_at < fromUnixTimestamp64Micro({{to_{number}:Int64}}, 'UTC')"
+        )
+    query = Query(
+        sql=f"SELECT intDiv(toUnixTimestamp64Micro(received_at), {HOUR_US}) * {HOUR_US} AS start_us,"
+        " uniqExact(received_at, content_hash, k) FROM gateway_requests"
+        f" WHERE first_wins >= {{as_of_wins:UInt64}} AND ({' OR '.join(spans)}) GROUP BY start_us",
+        parameters=parameters,
+    )
+    return {int(start): int(count) for start, count in connection.rows(query)}
 
 
 def requests_as_of(connection: Connection, window: Interval, as_of: datetime) -> Query:
@@ -187,16 +221,17 @@ def _digests_by_hour(connection: Connection, rows: Query) -> dict[int, tuple[int
 def seal(connection: Connection, window: Interval | None, as_of_us: int) -> int:
     """Seal every open hour of `window` as of `as_of_us`; return how many hours got a new seal.
 
-    An hour that reads as its last seal did gets none: it is noted as confirmed instead.
+    An hour that reads as its last seal did gets none: it is noted as confirmed instead, and so is one whose raw rows are gone.
     """
-    hours = [int(row[0]) for row in connection.rows(open_hours(window, as_of_us))]
+    open_us, worn = _open_and_worn(connection, window, as_of_us)
+    hours = sorted([*open_us, *worn])
     written = 0
     for at in range(0, len(hours), _HOURS_A_CHUNK):
-        written += _seal_chunk(connection, hours[at : at + _HOURS_A_CHUNK], as_of_us)
+        written += _seal_chunk(connection, hours[at : at + _HOURS_A_CHUNK], as_of_us, worn=worn)
     return written
 
 
-def _seal_chunk(connection: Connection, hours: Sequence[int], as_of_us: int) -> int:
+def _seal_chunk(connection: Connection, hours: Sequence[int], as_of_us: int, *, worn: Collection[int]) -> int:
     span = Interval(
         start=from_us(min(hours)),
         end=from_us(max(hours) + HOUR_US),
@@ -205,9 +240,10 @@ def _seal_chunk(connection: Connection, hours: Sequence[int], as_of_us: int) -> 
         to_us(hour): (int(seal), int(rows), int(digest))
         for hour, seal, rows, digest in connection.rows(seals_as_of(span, datetime.max.replace(tzinfo=UTC)))
     }
-    sealed = [hour for hour in hours if hour in last]
+    readable = [hour for hour in hours if hour not in worn]
+    sealed = [hour for hour in readable if hour in last]
     found = _digests_by_hour(connection, joined_hours(connection, sealed, as_of_us)) if sealed else {}
-    changed = [hour for hour in hours if hour not in last or found.get(hour, (0, 0)) != last[hour][1:]]
+    changed = [hour for hour in readable if hour not in last or found.get(hour, (0, 0)) != last[hour][1:]]
     with write_stamp(connection) as stamp:
         stored_at, as_of = (from_us(each) for each in (stamp, as_of_us))
         seal_of = {hour: stamp + index for index, hour in enumerate(changed)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import Interval, from_us, to_us
-from fairclock.store.requests import HOUR_US, open_hours
+from fairclock.store.requests import HOUR_US, open_hours_of
 from sla.bundle.tables import write_table
 from sla.evaluation.dataset import rows_of
 from sla.evaluation.fragments import named, select, sql
@@ -128,7 +128,7 @@ def _columns(store: Store, subject: Subject, part: Interval, as_of: datetime) ->
 
 def _seals(store: Store, part: Interval, as_of: datetime) -> dict[int, int]:
     """Return the seal of each hour (its number since 1970) that was read from one, not joined anew."""
-    open_ = {int(row[0]) // HOUR_US for row in store.rows(open_hours(part, to_us(as_of)))}
+    open_ = {start // HOUR_US for start in open_hours_of(store, part, as_of)}
     found = {to_us(hour) // HOUR_US: seal for hour, seal in store.seals_as_of(part, as_of)}
     return {hour: seal for hour, seal in found.items() if hour not in open_}
 

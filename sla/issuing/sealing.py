@@ -12,7 +12,7 @@ from billing.ledger.entries import NO_HASH
 from fairclock.model import Interval, from_us, to_us
 from fairclock.store.issued_reports import DaySealRow, day_seal_rows, hour_seals, keep_day_seals
 from fairclock.store.ledger import wait_until_settled
-from fairclock.store.requests import HOUR_US, open_hours
+from fairclock.store.requests import HOUR_US, open_hours_of
 from sla.evaluation.dataset import rows_of
 from sla.evaluation.evidence import hours_query
 from sla.evaluation.subject import subject_of
@@ -99,7 +99,7 @@ def seal_days(
 
     Where another program sealed days of the contract meanwhile, what this one added is void; it is due again, if at all.
     """
-    ready = [each for each in due if not store.rows(open_hours(each.interval, to_us(as_of)))]
+    ready = [each for each in due if not open_hours_of(store, each.interval, as_of)]
     if not ready:
         return []
     contract = ready[0].contract.id

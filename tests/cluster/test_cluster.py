@@ -32,6 +32,10 @@ def of_migration(number):
     ]
 
 
+def of_file(name):
+    return next(each.statements for each in migrations() if each.name == name)
+
+
 def everything():
     made = [statement for migration in migrations() for statement in migration.statements]
     return [
@@ -56,7 +60,7 @@ def test_every_table_is_replicated_on_each_shard_and_distributed_in_front(table)
         statement
         for statement in everything()
         if re.match(rf"CREATE TABLE IF NOT EXISTS {table.name}(_local)? ", statement)
-    ][-2:]  # as it was made last
+    ]
     assert len(found) == 2
     local, distributed = found
     assert f"{table.name}{LOCAL} ON CLUSTER fairclock" in local
@@ -85,6 +89,24 @@ def test_copies_of_one_row_meet_on_one_shard(table):
     )
     of_content |= {"host"} if table.name == "gpu_events" else set()
     assert used <= {*of_content, *re.findall(r"\w+", table.order)}
+
+
+def test_a_table_that_is_made_anew_keeps_its_rows_and_is_made_so_from_the_first():
+    assert not [statement for statement in everything() if "DROP" in statement]
+    [slices] = [
+        each for each in everything() if each.startswith("CREATE TABLE IF NOT EXISTS sli_slices_local ")
+    ]
+    assert slices.endswith("SETTINGS index_granularity = 256, min_compress_block_size = 8192")
+
+
+def test_a_table_that_becomes_another_is_refused():
+    [changed] = [each for each in of_file("finer_slices") if "OR REPLACE" in each]
+    with pytest.raises(ValueError, match="makes a table anew on a cluster but for its settings: sli_slices"):
+        on_cluster(
+            changed.replace("ORDER BY (contract", "ORDER BY (version"),
+            cluster="fairclock",
+            database="fairclock",
+        )
 
 
 def test_what_no_migration_may_do_on_a_cluster_is_refused():

@@ -26,6 +26,8 @@ from tests.evaluation.factories import a_contract, availability, latency
 from tests.ledger.factories import a_usage
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairclock.store import Store
     from sla.contracts import Contract
 
@@ -49,15 +51,15 @@ class Scene:
     contracts: list[list[Contract]]
 
 
-def a_scene(store: Store, now: datetime) -> Scene:
-    """Write two hours of both tenants' traffic that ended half an hour before `now`, and all that follows from it.
+def a_scene(store: Store, now: datetime, *, tenants: Sequence[str] = (MINE, OTHER)) -> Scene:
+    """Write two hours of `tenants`' traffic that ended half an hour before `now`, and all that follows from it.
 
     Months are anniversaries of a day two weeks ago, so that whenever this runs it is the middle of one.
     """
     first_day = (now - timedelta(days=15)).date()
     began = (now - timedelta(minutes=150)).replace(second=0, microsecond=0)
-    contracts = [[_contract(tenant, first_day)] for tenant in (MINE, OTHER)]
-    for number, tenant in enumerate((MINE, OTHER)):
+    contracts = [[_contract(tenant, first_day)] for tenant in tenants]
+    for number, tenant in enumerate(tenants):
         _traffic(store, tenant, began, first=number * 100_000)
     window = Interval(start=began - timedelta(minutes=5), end=began + timedelta(hours=2))
     for engine in _ENGINES.values():

@@ -12,9 +12,11 @@ from fairclock.store import LineBatch
 from fairclock.store.ledger import CREDIT_COLUMNS
 from fairclock.store.stamping import insert_stamped
 from sla.slices import in_force
-from tests.console.scene import a_scene
+from tests.console.scene import MINE, OTHER, a_scene
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairclock.store import Store
     from tests.console.scene import Scene
 
@@ -35,9 +37,9 @@ class Shown:
         return self.scene.store
 
 
-def a_shown_scene(store: Store, now: datetime) -> Shown:
+def a_shown_scene(store: Store, now: datetime, *, tenants: Sequence[str] = (MINE, OTHER)) -> Shown:
     """Write everything that a dashboard can show."""
-    scene = a_scene(store, now)
+    scene = a_scene(store, now, tenants=tenants)
     store.ingest(LineBatch(kind="sample", source="scraper", lines=list(_samples(scene.began))))
     store.ingest(LineBatch(kind="gpu", source="gpus", lines=list(_gpus(scene.began))))
     store.ingest(

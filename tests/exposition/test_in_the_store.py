@@ -357,6 +357,26 @@ def test_machines_are_what_they_said_last_and_nothing_once_that_is_old(store):
     )
 
 
+@pytest.mark.parametrize(
+    ("scraped", "told"),
+    [
+        pytest.param("", ["inside/0"], id="nobody is scraped"),
+        pytest.param("other", ["http://a/metrics", "inside/0"], id="an engine with another model is"),
+        pytest.param("m", ["http://a/metrics"], id="an engine with its model is, which may be the same"),
+    ],
+)
+def test_what_a_plugin_tells_stands_beside_what_is_scraped_of_other_models(store, scraped, told):
+    now = store.watermark()
+    wins = FIRST_WINS_BASE - to_us(now) + 1_000_000
+    put(store, "engine_states", at=now - timedelta(seconds=3), k=0, content_hash=1, event="state", instance="inside",
+        engine_rank=0, model="m", running=2, first_wins=wins)  # fmt: skip
+    if scraped:
+        put(store, "engine_samples", scraped_at=now - timedelta(seconds=5), k=0, target="http://a/metrics", kind="gauge",
+            name="vllm:num_requests_running", engine="", model=scraped, labels="", fraction=5.0, source="vllm", first_wins=wins)  # fmt: skip
+    found = engine_figures(store, now, stale_after=timedelta(seconds=60))
+    assert sorted(each.labels["engine"] for each in found) == told
+
+
 def test_events_of_gpus_are_counted_once_from_where_counting_began(store):
     now = store.watermark()
     stored = to_us(now)

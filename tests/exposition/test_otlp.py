@@ -22,6 +22,7 @@ from exporters.otlp.telemetry import start_telemetry
 from exporters.prometheus import Figure
 from fairclock.cli.pipeline.passes import Passes
 from tests.exposition.conftest import SECTION, Recorder
+from tests.faults.processes import eventually
 
 REQUEST = FinishedRequest(
     received_at=datetime(2026, 10, 7, 3, tzinfo=UTC), request_id="order-7", trace_id=f"{0xA1:016x}{0xB2:016x}", content_hash=5,
@@ -222,3 +223,39 @@ def test_own_telemetry_is_spans_of_what_is_done_and_figures_as_metrics():
     assert found["fairclock_rows"].sum.is_monotonic
     assert found["fairclock_rows"].sum.data_points[0].attributes[0].value.string_value == "a"
     assert found["fairclock_spool_bytes"].gauge.data_points[0].as_double == 2.5
+
+
+def told(posted):
+    """The values of each request with metrics, by name."""
+    for signal, content in posted:
+        if signal == "metrics":
+            (resource,) = ExportMetricsServiceRequest.FromString(content).resource_metrics
+            yield {
+                each.name: (each.sum if each.HasField("sum") else each.gauge).data_points[0].as_double
+                for each in resource.scope_metrics[0].metrics
+            }
+
+
+def test_a_figure_that_comes_later_is_told_and_what_cannot_be_read_ends_nothing():
+    posted, figures = [], []
+
+    def post(signal, content):
+        posted.append((signal, content))
+        return Answer(fate=Fate.TAKEN)
+
+    def read():
+        yield from figures
+        if len(figures) > 1:
+            raise ValueError("not today")
+
+    telemetry = start_telemetry(post, read, instance="here:1", every_seconds=0.05)
+    eventually(lambda: any(told(posted)), what=lambda: "nothing was told")
+    figures.append(Figure(name="fairclock_rows", about="Rows.", value=3, kind="counter"))
+    eventually(
+        lambda: list(told(posted))[-1].get("fairclock_rows") == 3, what=lambda: "nothing was told later"
+    )
+    figures.append(Figure(name="fairclock_spool_bytes", about="Bytes.", value=2.5))
+    before = len(posted)
+    eventually(lambda: len(posted) > before + 1, what=lambda: "nothing was told any more")
+    telemetry.close()
+    assert list(told(posted))[-1] == {"fairclock_up": 1}

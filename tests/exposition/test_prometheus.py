@@ -94,7 +94,6 @@ def spans_in(receiver):
     ]
 
 
-@pytest.mark.soak
 @pytest.mark.integration
 def test_a_real_prometheus_and_a_backend_hear_of_each_request_once_though_it_is_killed(tmp_path):
     port, log, now = free_port(), tmp_path / "access.log", datetime.now(UTC)

@@ -89,6 +89,29 @@ def test_a_late_engine_row_makes_a_new_seal_and_leaves_the_old_as_of_alone(books
     assert books.digest(as_of=old_as_of) == old
 
 
+@pytest.mark.parametrize("gone", ["every row", "half the hour"])
+def test_what_comes_late_for_an_hour_whose_raw_rows_are_gone_leaves_it_as_it_was_sealed(books, gone):
+    gateway, engine = month_lines()
+    books.feed(gateway, engine)
+    books.store.seal()
+    before = books.digest()
+    went = later(3600) if gone == "every row" else later(1800)
+    for table, column in (("gateway_requests", "received_at"), ("engine_requests", "arrived_at")):
+        books.store.execute(
+            Query(
+                sql=f"ALTER TABLE {table} DELETE WHERE {column} < fromUnixTimestamp64Micro({{us:Int64}}, 'UTC') SETTINGS mutations_sync = 2",
+                parameters={"us": to_us(went)},
+            )
+        )
+    books.feed([gateway_line(7, request_id="late")], [])
+    assert books.digest() == before
+    assert books.store.seal() == 0
+    assert books.digest() == before
+    books.feed([gateway_line(3600 * 2 + 7, request_id="late too")], [])
+    assert books.digest() != before
+    assert books.store.seal() == 1
+
+
 def test_a_row_written_without_its_seal_is_not_read(books):
     books.feed(*month_lines())
     books.store.seal()

@@ -51,11 +51,15 @@ _EventKey = tuple[tuple[str, str], ...]
 
 
 def engine_figures(store: Store, as_of: datetime, *, stale_after: timedelta) -> Iterator[Published]:
-    """Yield what engines say of themselves: as they are scraped, else as their plugin tells."""
+    """Yield what engines say of themselves: as they are scraped, and of models that no scraped engine has as their plugin tells.
+
+    The two know an engine by different names, so that of one model both would count an engine twice.
+    """
     window = Interval(start=as_of - stale_after, end=as_of)
     readings = engine_readings(store, window, as_of)
-    if not readings:
-        for state in engine_states(store, window, as_of):
+    scraped = {each.model for each in readings}
+    for state in engine_states(store, window, as_of):
+        if state.model not in scraped and (state.model or not scraped):
             yield from _of_state(state)
     for each in readings:
         engine = f"{each.target}/{each.engine}" if each.engine else each.target

@@ -289,8 +289,9 @@ _MONEY = """The month so far in the price book's zone. `book="charge"` follows t
 the engines' month every ten minutes. The two are never mixed: what machines cost and nobody used is in
 `fairclock_cost_of_nobody`, so that the cost book adds up."""
 
-_MACHINES = """What was scraped, else what the plugin told. `engine` is the target's name and the rank in it. A MIG
-instance has the number of its instance (`2/0`) as `instance`, a whole GPU an empty one. Never add ratios."""
+_MACHINES = """What was scraped, and of models that no scraped engine has what the plugin told: the two know an engine by different
+names, so that of one model both would count it twice. `engine` is the target's or the instance's name and the rank in it. A
+MIG instance has the number of its instance (`2/0`) as `instance`, a whole GPU an empty one. Never add ratios."""
 
 _ALIASES = "Two series under the names by which others know them; `metrics.aliases` says which are published."
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import lru_cache
 from operator import add, or_, sub
 from typing import TYPE_CHECKING
 
@@ -239,6 +240,12 @@ def _figures(pair: Pair, series: _Series, clocks: Sequence[Measured]) -> Iterato
             yield _histogram(name, said, told, edges=edges, count_at=count_at, slowest=series.slowest[number])
 
 
+@lru_cache(maxsize=256)
+def _seconds(edges: tuple[int, ...]) -> tuple[float, ...]:
+    """Return edges in seconds: one object for all series that have them."""
+    return tuple(each / _US_PER_SECOND for each in edges)
+
+
 def _counter(name: str, value: int, labels: dict[str, str]) -> Figure:
     return Figure(name=name, about=ABOUT[name], value=value, labels=labels, kind="counter")
 
@@ -263,7 +270,7 @@ def _histogram(
         name=name,
         about=ABOUT[name],
         labels=labels,
-        edges=tuple(each / _US_PER_SECOND for each in edges),
+        edges=_seconds(edges),
         counts=(*told[count_at - len(edges) : count_at], count),
         total=told[count_at + 1] / _US_PER_SECOND,
         exemplar=exemplar,
