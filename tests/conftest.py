@@ -97,11 +97,17 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def engine_life(tmp_path_factory: pytest.TempPathFactory, plugin: Path) -> Life:
+def data_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """XDG_DATA_HOME of whatever serves the tiny model: the first makes it, the others find it."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="session")
+def engine_life(tmp_path_factory: pytest.TempPathFactory, data_home: Path, plugin: Path) -> Life:
     """A real vLLM with two places from its start to its end, asked 300 probes and what the live demonstration asks."""
     from tests.live.life import live
 
-    return live(tmp_path_factory.mktemp("life"), plugin)
+    return live(tmp_path_factory.mktemp("life"), model=data_home / "fairclock" / "tiny-model", plugin=plugin)
 
 
 def _in_ci() -> bool:

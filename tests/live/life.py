@@ -21,6 +21,7 @@ from fairclock.demo.live.engine import make_model, running_engine
 from fairclock.demo.live.programs import find_vllm_python, free_port
 from fairclock.demo.live.run import OtherEngine, run_live
 from fairclock.store import Query, open_store
+from inference_probe.launching import is_complete
 from tests.reconciliation.real import ask
 
 if TYPE_CHECKING:
@@ -45,10 +46,11 @@ class Life:
     result: LiveResult
 
 
-def live(folder: Path, plugin: Path) -> Life:
-    """Let it live."""
-    python, model = find_vllm_python(), folder / "model"
-    make_model(python=python, directory=model, output=folder / "model.log")
+def live(folder: Path, *, model: Path, plugin: Path) -> Life:
+    """Let it live; the model is made where there is none."""
+    python = find_vllm_python()
+    if not is_complete(model):
+        make_model(python=python, directory=model, output=folder / "model.log")
     prompts = folder / "prompts.txt"
     prompts.write_text("Count from one to ten.\n")
     grpc, http = (f"127.0.0.1:{free_port()}" for _ in range(2))

@@ -136,7 +136,7 @@ def before_ready(url):
 
 
 @pytest.fixture(scope="module")
-def life(tmp_path_factory, plugin):
+def life(tmp_path_factory, data_home, plugin):
     """Everything that is asked of one process, from before it is ready until it has ended."""
     folder, port = tmp_path_factory.mktemp("life"), free_port()
     url, found = f"http://127.0.0.1:{port}", SimpleNamespace()
@@ -149,7 +149,7 @@ def life(tmp_path_factory, plugin):
             output=folder / "service.log",
             environment=environment(
                 PYTHONPATH=f"{ROOT}:{plugin}",
-                XDG_DATA_HOME=str(folder),
+                XDG_DATA_HOME=str(data_home),
                 FAIRCLOCK_VLLM_PYTHON=str(find_vllm_python()),
                 FAIRCLOCK_OTLP_ENDPOINT=collected.url,
                 FAIRCLOCK_FLUSH_SECONDS="0.2",
