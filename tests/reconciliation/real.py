@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PROBES, AT_ONCE, APART_SECONDS = 300, 5, 0.4
 _MOST_LATE_SECONDS = 5.0
-_TOKENS = (6, 14)
+_TOKENS = (10, 22)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

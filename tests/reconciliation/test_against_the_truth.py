@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 
 ONE_MS_US = 1_000
 FIVE_MS_US = 5_000
-WAITED_US = 10_000
+WAITED_US = 5_000
 OF_ENGINE = ("queue_us", "prefill_us", "decode_us")
 
 
