@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from tests.deployment.composition import Composition
+    from tests.live.life import Life
 
 # Deadlines measure the machine, not the code: two cores are shared with an engine and its merges.
 settings.register_profile(
@@ -20,6 +24,11 @@ settings.register_profile(
 )
 settings.register_profile("soak", settings.get_profile("test"), max_examples=2_000)
 settings.load_profile(os.environ.get("FAIRCLOCK_HYPOTHESIS", "test"))
+
+# Every vLLM that a test starts has its worker in its engine's process, on one thread: a process less that takes ten seconds to
+# import torch, and none that spins while it waits for another. A tiny model is no faster with more.
+for name, value in (("VLLM_ENABLE_V1_MULTIPROCESSING", "0"), ("OMP_NUM_THREADS", "1")):
+    os.environ.setdefault(name, value)
 
 # A file is one worker's. Those that take longest come first, so that none is left to a single worker at the end.
 LONGEST_FIRST = (
@@ -72,6 +81,33 @@ def composition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compositio
     made.run("model")
     with made.running("vllm-cpu"):
         yield made
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plugin's wheel, unpacked as an installer would: modules, and the metadata by which vLLM finds it."""
+    project = Path(__file__).parents[1] / "inference_probe" / "plugin"
+    built, installed = tmp_path_factory.mktemp("built"), tmp_path_factory.mktemp("installed")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
+    subprocess.run(command, cwd=project, check=True, capture_output=True)
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(installed)
+    return installed
+
+
+@pytest.fixture(scope="session")
+def data_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """XDG_DATA_HOME of whatever serves the tiny model: the first makes it, the others find it."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="session")
+def engine_life(tmp_path_factory: pytest.TempPathFactory, data_home: Path, plugin: Path) -> Life:
+    """A real vLLM with two places from its start to its end, asked 300 probes and what the live demonstration asks."""
+    from tests.live.life import live
+
+    return live(tmp_path_factory.mktemp("life"), model=data_home / "fairclock" / "tiny-model", plugin=plugin)
 
 
 def _in_ci() -> bool:

@@ -218,7 +218,13 @@ class Composition:
         return self.rewritten(service, re.search(r"http://[^\s'\"]+", test)[0])
 
 
-_HERE = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "PYTHONPATH": str(ROOT)}
+_HERE = {
+    "NO_PROXY": "127.0.0.1",
+    "no_proxy": "127.0.0.1",
+    "PYTHONPATH": str(ROOT),
+    # what vLLM finds out of a model's class, in a process of its own that imports torch once more, it keeps there
+    "VLLM_CACHE_ROOT": str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vllm"),
+}
 
 
 def image_entrypoint(image):

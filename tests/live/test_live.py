@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fairclock.model import Outcome
-from tests.live.conftest import REQUESTS
+from tests.live.life import REQUESTS
 
 pytestmark = pytest.mark.integration
 

@@ -8,6 +8,7 @@ from fairclock.demo.live.engine import MODEL_NAME, RUNNING_AT_ONCE
 from fairclock.model import to_us
 from fairclock.store import Query, open_store
 from fairclock.store.engine_rows import engine_disagreement, engine_rows
+from tests.live.life import STATE
 
 pytestmark = pytest.mark.integration
 
@@ -101,17 +102,15 @@ def test_what_only_the_plugin_knows_is_there(read):
     assert read("count() AS unknown", rest="WHERE isNull(cached_tokens)") == [{"unknown": 0}]
 
 
-def test_the_engine_says_its_settings_its_state_and_its_end(read):
-    states = read(
-        "event, instance, engine_rank, device, gpus, max_num_seqs, kv_cache_tokens, running, waiting",
-        "engine_states",
-        "ORDER BY at",
-    )
-    started, *between, stopped = states
+def test_the_engine_says_its_settings_its_state_and_its_end(engine_life, read):
+    measured = read(STATE, "engine_states", "ORDER BY at")
+    states = [*engine_life.began, *measured]
+    started, *_, stopped = states
+    between = measured[:-1]
     assert (started["event"], stopped["event"]) == ("started", "stopped")
     assert (started["device"], started["gpus"], started["max_num_seqs"]) == ("cpu", 0, RUNNING_AT_ONCE)
     assert started["kv_cache_tokens"] > 100_000
-    assert {each["event"] for each in between} == {"state"}
+    assert {each["event"] for each in states[1:-1]} == {"state"}
     assert max(each["running"] for each in between) == RUNNING_AT_ONCE
     assert max(each["waiting"] for each in between) > 0
     assert {(each["instance"], each["engine_rank"]) for each in states} == {(started["instance"], 0)}

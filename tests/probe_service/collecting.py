@@ -1,4 +1,4 @@
-"""A collector that takes what the plugin sends, and a client that watches a stream by its own clock."""
+"""A collector that takes what the plugin sends, and a client that watches a stream, and its own lag, by its own clock."""
 
 import contextlib
 import http.client
@@ -49,6 +49,23 @@ def collector():
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+class Pulse:
+    """A connection of its own on which the service is asked how it is: what that takes is the lag of the moment."""
+
+    def __init__(self, port):
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+        self.lag_since(time.monotonic())
+
+    def lag_since(self, instant):
+        """How long after `instant`, of the client's clock, client and service have answered each other."""
+        self._connection.request("GET", "/healthz")
+        self._connection.getresponse().read()
+        return time.monotonic() - instant
+
+    def close(self):
+        self._connection.close()
 
 
 class Asked:

@@ -9,11 +9,10 @@ import httpx
 import pytest
 
 from fairclock.demo.live.programs import Program, find_vllm_python, free_port, running
-from tests.live.conftest import plugin  # noqa: F401 - a fixture
-from tests.probe_service.collecting import PATIENCE_SECONDS, Asked, collector
+from tests.probe_service.collecting import PATIENCE_SECONDS, Asked, Pulse, collector
 from tests.sidecar.running import ROOT, environment, eventually
 
-pytestmark = [pytest.mark.integration, pytest.mark.soak]
+pytestmark = pytest.mark.integration
 
 ONE_MS = 0.001
 OF_THE_PLUGIN = {
@@ -22,7 +21,8 @@ OF_THE_PLUGIN = {
     "gen_ai.latency.time_in_model_decode": ("first_token", "last_token"),
     "gen_ai.latency.time_in_model_inference": ("scheduled", "last_token"),
 }
-ROUNDS, BLOCKING_TOKENS, TOKENS_LEFT = 9, 160, 80
+BLOCKING_TOKENS, TOKENS_LEFT = 160, 80
+ROUNDS, MOST_ROUNDS = 7, 60
 MOST_QUEUE_DIFFERENCE_SECONDS = 0.020
 STREAMED = {"stream": True, "stream_options": {"include_usage": True, "continuous_usage_stats": True}}
 CHAT = {"messages": [{"role": "user", "content": "Count."}]}
@@ -41,25 +41,42 @@ def read(asked):
     return json.loads(truth), [(at, json.loads(data)) for at, _, data in chunks]
 
 
-def queueing_round(port, number):
-    """A request that holds the only place, and another sent when a known number of its tokens is left."""
+def queueing_round(port, pulse, number):
+    """A request that holds the only place, and another sent when a known number of its tokens is left.
+
+    `lag` is what the client's clock cannot tell apart from waiting in the queue: how long client and service took to hear each
+    other when the other was sent, and again when the last token came. It is known without what the service says.
+    """
     blocking = Asked(
         port, request_id=f"blocking-{number}", prompt="a", max_tokens=BLOCKING_TOKENS, **STREAMED
     )
-    sent, last_token, blocked = None, None, None
-    truth = None
+    last_token, lag, blocked, truth = None, 0.0, None, None
     for at, kind, data in blocking.events():
         if kind == "fairclock":
             truth = json.loads(data)
         elif data != "[DONE]":
-            chunk = json.loads(data)
-            if blocked is None and chunk["usage"]["completion_tokens"] >= BLOCKING_TOKENS - TOKENS_LEFT:
+            tokens = json.loads(data)["usage"]["completion_tokens"]
+            if blocked is None and tokens >= BLOCKING_TOKENS - TOKENS_LEFT:
                 blocked = Asked(port, request_id=f"blocked-{number}", prompt="b", max_tokens=2)
-                sent = blocked.sent
-            if chunk["choices"]:
+                lag += pulse.lag_since(blocked.sent)
+            if last_token is None and tokens == BLOCKING_TOKENS:
                 last_token = at
+                lag += pulse.lag_since(last_token)
     waited = json.loads(blocked.answer().text)["fairclock"]
-    return SimpleNamespace(blocking=truth, blocked=waited, by_the_client=last_token - sent)
+    return SimpleNamespace(blocking=truth, blocked=waited, by_the_client=last_token - blocked.sent, lag=lag)
+
+
+def queueing_rounds(port):
+    """Rounds until there are enough in which the client's clock is sure to less than what is tolerated."""
+    rounds, pulse = [], Pulse(port)
+    while len(sure(rounds)) < ROUNDS and len(rounds) < MOST_ROUNDS:
+        rounds.append(queueing_round(port, pulse, len(rounds)))
+    pulse.close()
+    return rounds
+
+
+def sure(rounds):
+    return [each for each in rounds if each.lag < MOST_QUEUE_DIFFERENCE_SECONDS]
 
 
 def ask_all(port):
@@ -119,7 +136,7 @@ def before_ready(url):
 
 
 @pytest.fixture(scope="module")
-def life(tmp_path_factory, plugin):  # noqa: F811 - the fixture
+def life(tmp_path_factory, data_home, plugin):
     """Everything that is asked of one process, from before it is ready until it has ended."""
     folder, port = tmp_path_factory.mktemp("life"), free_port()
     url, found = f"http://127.0.0.1:{port}", SimpleNamespace()
@@ -132,7 +149,7 @@ def life(tmp_path_factory, plugin):  # noqa: F811 - the fixture
             output=folder / "service.log",
             environment=environment(
                 PYTHONPATH=f"{ROOT}:{plugin}",
-                XDG_DATA_HOME=str(folder),
+                XDG_DATA_HOME=str(data_home),
                 FAIRCLOCK_VLLM_PYTHON=str(find_vllm_python()),
                 FAIRCLOCK_OTLP_ENDPOINT=collected.url,
                 FAIRCLOCK_FLUSH_SECONDS="0.2",
@@ -144,7 +161,7 @@ def life(tmp_path_factory, plugin):  # noqa: F811 - the fixture
             service.await_answer(f"{url}/readyz", within_seconds=600.0)
             found.ready = get(url, "/readyz").json()
             found.truths, found.chunks = ask_all(port)
-            found.rounds = [queueing_round(port, number) for number in range(ROUNDS)]
+            found.rounds = queueing_rounds(port)
             found.wrong = ask_wrongly(port)
             found.unrouted = get(url, "/nowhere")
             found.left = [
@@ -188,11 +205,11 @@ def test_its_cold_start_is_measured_stage_by_stage(life):
 
 
 def test_every_answer_says_what_the_plugin_says_of_its_request(life):
-    told = {**life.truths}
+    truths = {**life.truths}
     for each in life.rounds:
-        told |= {truth["engine_request_id"]: truth for truth in (each.blocking, each.blocked)}
-    assert len(told) == 8 + 2 * ROUNDS
-    for engine_request_id, truth in told.items():
+        truths |= {truth["engine_request_id"]: truth for truth in (each.blocking, each.blocked)}
+    assert len(truths) == 8 + 2 * len(life.rounds)
+    for engine_request_id, truth in truths.items():
         record = life.plugin[engine_request_id]
         for attribute, (start, end) in OF_THE_PLUGIN.items():
             assert truth[end] - truth[start] == pytest.approx(record[attribute], abs=ONE_MS), attribute
@@ -211,12 +228,12 @@ def test_the_marks_lie_in_order_on_one_clock(life):
 
 
 def test_with_one_place_the_queue_is_what_the_clients_own_clock_says(life):
-    for each in life.rounds:
+    judged = sure(life.rounds)
+    assert len(judged) == ROUNDS, [each.lag for each in life.rounds]
+    for each in judged:
         assert each.blocking["scheduled"] < each.blocked["queued"] < each.blocking["last_token"]
         assert each.blocking["last_token"] <= each.blocked["scheduled"]
-    differences = [
-        each.blocked["scheduled"] - each.blocked["queued"] - each.by_the_client for each in life.rounds
-    ]
+    differences = [each.blocked["scheduled"] - each.blocked["queued"] - each.by_the_client for each in judged]
     assert abs(statistics.median(differences)) < MOST_QUEUE_DIFFERENCE_SECONDS, differences
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -16,27 +16,24 @@ from inference_probe.reconciliation.reconciling import reconcile
 from sla.measurement import measured
 from sla.measurement.problems import Limits, problems
 from sla.measurement.reading import measured_as_of
-from tests.live.conftest import plugin  # noqa: F401 - a fixture
-from tests.reconciliation.real import PROBES, ask
+from tests.reconciliation.real import PROBES
 
-pytestmark = [pytest.mark.integration, pytest.mark.soak]
+pytestmark = pytest.mark.integration
 
 ONE_MS_US = 1_000
 FIVE_MS_US = 5_000
-WAITED_US = 10_000
+WAITED_US = 5_000
 OF_ENGINE = ("queue_us", "prefill_us", "decode_us")
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory, plugin):  # noqa: F811 - the fixture
-    folder = tmp_path_factory.mktemp("truth")
-    with open_store(f"chdb://{folder / 'store'}") as store:
-        asked = ask(store, folder, plugin)
-        now = datetime.now(UTC)
-        window = Interval(start=now - timedelta(hours=1), end=now + timedelta(seconds=1))
+def found(engine_life):
+    now = engine_life.asked.at
+    assert len(engine_life.asked.probes) == PROBES
+    window = Interval(start=now - timedelta(hours=1), end=now + timedelta(seconds=1))
+    with open_store(f"chdb://{engine_life.truth}") as store:
         as_of = store.watermark()
         found = reconcile(store, window, as_of=as_of, now=now)
-        assert len(asked.probes) == PROBES
         # the same counted where it is kept, and the rows that reports rest on
         assert measured_as_of(store, window, store.watermark()) == measured(found.probes, found.found)
         wanted = Wanted(window=window, tenants=("",), most=10 * PROBES)

@@ -22,6 +22,9 @@ MODEL_NAME = "tiny"
 RUNNING_AT_ONCE = 2
 """vLLM's ``--max-num-seqs``: a third request has to queue."""
 
+SERVER = ("-m", "vllm.entrypoints.openai.api_server")
+"""What vLLM's Python runs; vLLM's options follow."""
+
 _MODEL_SECONDS = 300.0
 _READY_SECONDS = 600.0
 _SAMPLE = re.compile(r"^vllm:(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
@@ -104,20 +107,20 @@ def running_engine(
     otlp_endpoint: str,
     options: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    server: Sequence[str] = SERVER,
 ) -> Iterator[Engine]:
     """Run vLLM on `port`, with spans sent to `otlp_endpoint` (gRPC), until the block is left.
 
-    `options` and `environment` are added to its own.
+    `options` and `environment` are added to its own; `server` is what takes vLLM's options in place of its own server.
     """
     own_options = (
         f"--model {{model}} --served-model-name {MODEL_NAME} --host 127.0.0.1 --port {port} --dtype bfloat16 "
         f"--max-model-len {tiny_model.CONTEXT_TOKENS} --max-num-seqs {RUNNING_AT_ONCE} --enforce-eager "
         f"--otlp-traces-endpoint {otlp_endpoint}"
     )
-    module = [str(python), "-m", "vllm.entrypoints.openai.api_server"]
     program = Program(
         name="vLLM",
-        arguments=module
+        arguments=[str(python), *server]
         + [str(model) if word == "{model}" else word for word in own_options.split()]
         + list(options),
         output=directory / "vllm.log",
@@ -134,7 +137,7 @@ def running_engine(
         },
         stop_seconds=30.0,
     )
-    with running(program) as server:
+    with running(program) as started:
         url = f"http://127.0.0.1:{port}"
-        server.await_answer(f"{url}/health", within_seconds=_READY_SECONDS)
+        started.await_answer(f"{url}/health", within_seconds=_READY_SECONDS)
         yield Engine(url=url)

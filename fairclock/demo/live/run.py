@@ -62,6 +62,20 @@ class LiveResult:
         return not self.comparison.disagreements
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherEngine:
+    """A vLLM with two places that runs already, measured in place of one of the demonstration's own.
+
+    grpc, http: the addresses that it sends its spans and the plugin's records to: the demonstration listens there.
+    stop: ends it; the demonstration hears its last words.
+    """
+
+    engine: Engine
+    grpc: str
+    http: str
+    stop: Callable[[], None]
+
+
 def _silent(step: str) -> None:
     del step
 
@@ -73,14 +87,15 @@ def run_live(
     now: datetime,
     vllm_python: Path | None = None,
     plugin: Path | None = None,
+    other: OtherEngine | None = None,
     tell: Callable[[str], None] = _silent,
 ) -> LiveResult:
     """Send `requests` real requests through nginx to vLLM, measure them, and compare with the clients' watches.
 
     Everything is written under `out`, where an earlier demonstration is replaced. `now` is the present
     instant; `tell` hears what is being done. `plugin` is a folder in which Fairclock's plugin for vLLM is installed:
-    then vLLM loads it, and says its own times in its answers too. Raises `FairclockError` where nginx, vLLM or its environment
-    is missing or does not start.
+    then vLLM loads it, and says its own times in its answers too. `other` is a vLLM to measure instead of one that is
+    started here. Raises `FairclockError` where nginx, vLLM or its environment is missing or does not start.
     """
     if requests < FEWEST_REQUESTS:
         raise UsageError("--requests", f"a live run needs at least {FEWEST_REQUESTS}", found=str(requests))
@@ -89,7 +104,13 @@ def run_live(
     workspace = prepare_workspace(out)
     window = Interval(start=now - timedelta(minutes=1), end=now + timedelta(hours=6))
     with ended_in_order(), open_store(f"chdb://{workspace.store}") as store:
-        with _running_engine(store, workspace, python, plugin, tell) as engine:
+        deliver = DirectDelivery(store, adapters={FORMAT: lines_of, STATE_FORMAT: state_batches})
+        running = (
+            _running_engine(deliver, workspace, python, plugin, tell)
+            if other is None
+            else _heard(deliver, other)
+        )
+        with running as engine:
             before, totals_before = engine.queue_counter(), engine.totals()
             with running_gateway(
                 directory=workspace.raw / "gateway",
@@ -118,8 +139,18 @@ def run_live(
 
 
 @contextlib.contextmanager
+def _heard(deliver: DirectDelivery, other: OtherEngine) -> Iterator[Engine]:
+    """Receive what an engine of somebody else's says, and let it end when the block is left."""
+    with OtlpReceiver(deliver, other.grpc, other.http, source=_SOURCE):
+        try:
+            yield other.engine
+        finally:
+            other.stop()
+
+
+@contextlib.contextmanager
 def _running_engine(
-    store: Store,
+    deliver: DirectDelivery,
     workspace: Workspace,
     python: Path,
     plugin: Path | None,
@@ -129,7 +160,6 @@ def _running_engine(
     directory = workspace.raw / "engine"
     tell("Making a model of random weights")
     make_model(python=python, directory=directory / "model", output=directory / "model.log")
-    deliver = DirectDelivery(store, adapters={FORMAT: lines_of, STATE_FORMAT: state_batches})
     with OtlpReceiver(deliver, "127.0.0.1:0", "127.0.0.1:0", source=_SOURCE) as receiver:
         tell("Starting vLLM (about a minute)")
         with running_engine(
