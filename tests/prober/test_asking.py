@@ -141,7 +141,7 @@ def giving(*pieces):
         pytest.param(giving(None), "unreachable", "connection broke", id="closed without a word"),
         pytest.param(giving(b"nonsense\r\n\r\n"), "unreachable", "not HTTP: no HTTP/1.1 status line", id="no HTTP"),
         pytest.param(giving(answer()[:-30], None), "incomplete", "connection broke", id="broken off in the answer"),
-        pytest.param(giving(answer(sse({"choices": []}, done=False))), "incomplete", "it does not say that it ended", id="a stream without an end"),
+        pytest.param(giving(answer(sse({"choices": [{"delta": {}}]}, done=False))), "incomplete", "it does not say that it ended", id="a stream without an end"),
         pytest.param(giving(answer(sse({"error": {"type": "boom"}}))), "incomplete", "error in the answer: boom", id="an error in the stream"),
         pytest.param(giving(answer(b"data: {\n\ndata: [DONE]\n\n")), "wrong_answer", "not an OpenAI-compatible answer", id="nonsense"),
     ],
