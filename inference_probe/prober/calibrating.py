@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairclock.errors import FairclockError
-from fairclock.model.probes import ProbeOutcome
+from fairclock.model.probes import FAILED, ProbeOutcome
 from inference_probe.prober.prompts import measured, synthetic_prompt
 
 if TYPE_CHECKING:
@@ -20,11 +20,14 @@ _WORDS = (8, 72)
 _TELLS_LITTLE = frozenset({ProbeOutcome.QUOTA_REJECTED, ProbeOutcome.CAPACITY_REJECTED, ProbeOutcome.TIMEOUT})
 
 
-async def calibrated(asker: Asks, endpoint: Endpoint, asking: Asking) -> Lengths:
+async def calibrated(
+    asker: Asks, endpoint: Endpoint, asking: Asking, *, answered_before: bool = False
+) -> Lengths:
     """Ask two prompts one after the other, and return what their counted lengths show.
 
-    Where one has no answer for want of room the typical lengths are taken. Raises FairclockError where the
-    endpoint does not take probes at all: a run would say nothing.
+    Where one has no answer for want of room the typical lengths are taken, and where it fails though the endpoint
+    `answered_before`: then it is down, which is what a run is to say. Else raises FairclockError where the endpoint
+    does not take probes: the address may be wrong, and a run would say nothing.
     """
     loop = asyncio.get_running_loop()
     counted = []
@@ -41,7 +44,7 @@ async def calibrated(asker: Asks, endpoint: Endpoint, asking: Asking) -> Lengths
         )
         now = loop.time()
         seen = await asker.ask(question, started=now, intended=now)
-        if seen.outcome in _TELLS_LITTLE:
+        if seen.outcome in _TELLS_LITTLE or (answered_before and seen.outcome in FAILED):
             return asking.lengths
         if seen.outcome is not ProbeOutcome.OK:
             raise FairclockError(

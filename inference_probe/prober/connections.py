@@ -114,7 +114,7 @@ class Connections:
             return
         now = connection.idle_since = asyncio.get_running_loop().time()
         self._idle.append(connection)
-        while now - self._idle[0].idle_since >= _MOST_IDLE_SECONDS:
+        while self._idle and now - self._idle[0].idle_since >= _MOST_IDLE_SECONDS:
             self._idle.popleft().close()  # what a burst has opened is not held for ever
 
     def close(self) -> None:

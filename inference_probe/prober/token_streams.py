@@ -203,7 +203,11 @@ def _text(value: Any) -> str:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
+        else None
+    )
 
 
 def _error(said: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -27,7 +27,6 @@ GOOD = Side(probes=1000, mean_seconds=1.0, error_ratio=0.01, memory_bytes=100.0)
 
 
 def a_side(**changes):
-    from dataclasses import replace
 
     return replace(GOOD, **changes)
 
@@ -141,6 +140,22 @@ def test_what_is_never_measured_is_given_up_and_never_let_on():
     _, decisions, _ = compared(Mute(1.0, 1.0), most_holds=2)
     assert [each.recommendation.value for each in decisions] == ["hold"] * 3
     assert {each.next_percent for each in decisions} == {5}
+
+
+def test_a_step_that_was_void_is_done_again_with_other_numbers():
+    asked = []
+
+    class Late(Version):
+        async def ask(self, question, *, started, intended):
+            asked.append(question.request_id)
+            seen = await super().ask(question, started=started, intended=intended)
+            return replace(seen, sent=seen.sent + 1.0)
+
+    result, decisions, _ = compared(Late(1.0, 1.0), most_holds=1)
+    assert [each.recommendation.value for each in decisions] == ["hold"] * 2
+    assert all("probes were sent late" in each.reasons[0] for each in decisions)
+    assert result.seen == []
+    assert len(asked) == len(set(asked)) > 100
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,12 @@ def test_a_share_of_arrivals_is_the_same_each_time_grows_with_the_share_and_has_
     assert len(sampled(store, 1, without=())) == 2000
 
 
+def test_a_probe_is_not_repeated_though_the_gateway_takes_it_for_a_customers(store):
+    ids = ["probe-0123456789ab-7", "probe-0123456789ab-canary-7", "probe-mine", "my-probe-0123456789ab-1"]
+    feed(store, [gateway(10 + n, 1, n + 1, request_id=id_, prompt_tokens="7") for n, id_ in enumerate(ids)])
+    assert len(sampled(store, 1)) == 2
+
+
 def an_arrival(at_seconds, prompt=7, completion=3):
     return SampledArrival(
         received_at=HOUR + timedelta(seconds=at_seconds), prompt_tokens=prompt, completion_tokens=completion

@@ -113,7 +113,9 @@ async def compare(
         for pool in pools.values():
             pool.close()
     if not any(each.sent is not None for each in seen) and stop is not None and stop.is_set():
-        raise NotEvaluable("probe run", "it was ended before anything was measured", remedy="let it run longer")
+        raise NotEvaluable(
+            "probe run", "it was ended before anything was measured", remedy="let it run longer"
+        )
     schedule = {"kind": "canary", "rate": comparison.rate, "policy": policy.model_dump(mode="json")}
     said = header(loading, mode="canary", begun=begun, schedule=schedule, itself=None)
     urls = {version: place.url for version, place in places.items()}

@@ -35,6 +35,4 @@ async def ask_fixed(
     itself = own_measure(ran, loading.bound_seconds)
     schedule = {"kind": "fixed questions", "rounds": rounds, "rate": rate}
     said = header(loading, mode="quality", begun=begun, schedule=schedule, itself=itself)
-    return Result(
-        header=said | {"was_stopped": ran.was_stopped, "figures": figures(ran.seen)}, seen=ran.seen
-    )
+    return Result(header=said | {"was_stopped": ran.was_stopped, "figures": figures(ran.seen)}, seen=ran.seen)

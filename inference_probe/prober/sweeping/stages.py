@@ -78,7 +78,11 @@ async def sweep(loading: Loading, plan: Sweep, *, stop: asyncio.Event | None = N
                     "seconds": plan.stage_seconds,
                     "kv_cache_ratio": None if watching.peak is None else round(watching.peak, 6),
                     "prober": itself.tree(),
-                    "unmeasured": "cut short" if ran.was_stopped else None if ran.seen else "no probe was due",
+                    "unmeasured": "cut short"
+                    if ran.was_stopped
+                    else None
+                    if ran.seen
+                    else "no probe was due",
                 }
             )
             if not void:
