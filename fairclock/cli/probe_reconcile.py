@@ -14,6 +14,7 @@ from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import InputError, UsageError
 from fairclock.model import Interval
 from fairclock.store import open_store
+from fairclock.store.probe_sightings import last_seen
 from fairclock.store.probes import keep_probes
 
 if TYPE_CHECKING:
@@ -78,14 +79,18 @@ def reconcile(
     with open_store(store_dsn(dsn, config)) as store:
         keep_probes(store, told)
         done = reconcile_probes(store, window, as_of=store.watermark(), now=now)
+        # a source that saw probes the day before and none of these is silent, not one that is not connected
+        known = last_seen(store, Interval(start=window.start - _BACK, end=window.end), store.watermark())
     measurement = measured(done.probes, done.found)
-    wrong = problems(measurement, limits_of(settings.sla.alerts.measurement))
+    wrong = problems(
+        measurement, limits_of(settings.sla.alerts.measurement), known=known, repeated=done.repeated
+    )
     if as_json:
         tree = {
             "from": window.start.isoformat(),
             "to": window.end.isoformat(),
             "kept": done.kept,
-            "repeated": done.repeated,
+            "repeated": {source.value: count for source, count in done.repeated.items()},
             **measurement_tree(measurement),
             "problems": [
                 {"kind": each.kind, "about": each.about, "sentence": each.sentence} for each in wrong

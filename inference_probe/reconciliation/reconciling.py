@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from fairclock.store.probe_sightings import keep_reconciled, reconciled_as_of, s
 from fairclock.store.probes import probes_as_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from fairclock.model import Interval
@@ -25,14 +26,13 @@ _ORDER = {source: place for place, source in enumerate(Source)}
 class Reconciliation:
     """What was found of the probes of some time.
 
-    kept: how many of `found` say something new. repeated: how often a source told an id more than once, which is then
-    no sighting.
+    kept: how many of `found` say something new. repeated: of how many probes each source told more than once.
     """
 
     probes: tuple[Probe, ...]
     found: tuple[Reconciled, ...]
     kept: int
-    repeated: int
+    repeated: Mapping[Source, int]
 
 
 def reconcile(store: Store, window: Interval, *, as_of: datetime, now: datetime) -> Reconciliation:
@@ -44,12 +44,12 @@ def reconcile(store: Store, window: Interval, *, as_of: datetime, now: datetime)
     before = {each.probe.id: each for each in reconciled_as_of(store, window, as_of)}
     found: list[Reconciled] = []
     news: list[Reconciled] = []
-    repeated = 0
+    repeated: Counter[Source] = Counter()
     sent = [each for each in probes if each.sent_at is not None]
     for start in range(0, len(sent), _PROBES_AT_ONCE):
         some = sent[start : start + _PROBES_AT_ONCE]
         seen = seen_of(store, some, as_of)
-        repeated += seen.repeated
+        repeated.update(seen.repeated)
         for probe in some:
             sightings = _in_order([*told_by_probe(probe), *seen.by_id.get(probe.id, ())])
             known = before.get(probe.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,9 @@ from inference_probe.reconciliation.reconciling import reconcile
 from sla.measurement import measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+    from fairclock.model.sightings import Source
     from fairclock.store import Store
     from inference_probe.reconciliation.configuration import ReconcileSection
     from sla.measurement import Measurement
@@ -31,6 +32,7 @@ class ReconcileStep:
     _section: ReconcileSection
     _done_at: datetime | None = None
     _last: Measurement | None = None
+    _repeated: Mapping[Source, int] = field(default_factory=dict)
 
     def step(self, now: datetime) -> None:
         """Reconcile where it is due; raises `StoreError`."""
@@ -43,6 +45,10 @@ class ReconcileStep:
         found = reconcile(store, window, as_of=store.watermark(), now=now)
         self._last = measured(found.probes, found.found)
         self._done_at = now
+        if found.repeated != self._repeated:
+            for source, count in found.repeated.items():
+                _LOG.warning("%s told of %d probes more than once: is a request logged by two gateways?", source, count)
+            self._repeated = found.repeated
         if found.kept:
             _LOG.info("reconciled %d probes", found.kept)
 
