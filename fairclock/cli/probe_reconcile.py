@@ -76,20 +76,26 @@ def reconcile(
     from sla.measurement.problems import problems  # noqa: PLC0415
     from sla.measurement.section import measurement_tree  # noqa: PLC0415
 
+    own = settings.billing.gpu_time.probe_tenants
     with open_store(store_dsn(dsn, config)) as store:
         keep_probes(store, told)
-        done = reconcile_probes(store, window, as_of=store.watermark(), now=now)
+        done = reconcile_probes(store, window, as_of=store.watermark(), now=now, own=own)
         # a source that saw probes the day before and none of these is silent, not one that is not connected
         known = last_seen(store, Interval(start=window.start - _BACK, end=window.end), store.watermark())
     measurement = measured(done.probes, done.found)
     wrong = problems(
-        measurement, limits_of(settings.sla.alerts.measurement), known=known, repeated=done.repeated
+        measurement,
+        limits_of(settings.sla.alerts.measurement),
+        known=known,
+        repeated=done.repeated,
+        taken_for=done.taken_for,
     )
     if as_json:
         tree = {
             "from": window.start.isoformat(),
             "to": window.end.isoformat(),
             "kept": done.kept,
+            "taken_for": dict(done.taken_for),
             "repeated": {source.value: count for source, count in done.repeated.items()},
             **measurement_tree(measurement),
             "problems": [

@@ -16,7 +16,7 @@ from fairclock.store.query import Query
 from fairclock.store.stamping import insert_stamped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from fairclock.model import Interval
@@ -173,6 +173,25 @@ def _telling(
     )
     telling = {Source(source) for (source,) in store.rows(query)}
     return [source for source, some in lacking.items() if some and source in telling]
+
+
+def taken_for(
+    store: Rows, probes: Sequence[Probe], as_of: datetime, *, own: Collection[str]
+) -> dict[str, int]:
+    """Return how many of `probes` gateways took for a tenant's that is none of `own`: they are in its figures and on its bill."""
+    if not probes:
+        return {}
+    query = Query(
+        sql="SELECT tenant, uniqExact(request_id) FROM gateway_requests FINAL"
+        f" WHERE {_within('received_at')} AND request_id IN {{seen_ids:Array(String)}}"
+        " AND tenant != '' AND NOT has({own_tenants:Array(String)}, tenant) GROUP BY tenant ORDER BY tenant",
+        parameters={
+            "seen_ids": [each.id for each in probes],
+            "own_tenants": sorted(own),
+            **_around(probes, as_of, REACH),
+        },
+    )
+    return {tenant: int(count) for tenant, count in store.rows(query)}
 
 
 def keep_reconciled(store: Store, found: Sequence[Reconciled]) -> None:

@@ -136,12 +136,17 @@ def problems(
     *,
     known: Collection[Source] = (),
     repeated: Mapping[Source, int] | None = None,
+    taken_for: Mapping[str, int] | None = None,
 ) -> list[Problem]:
     """Return everything of `measurement` that is beyond its limit, sources first.
 
     known: the sources that saw probes of before. repeated: of how many probes each source told more than once.
+    taken_for: how many the gateway took for a customer's, by tenant.
     """
     found = []
+    for tenant, count in (taken_for or {}).items():
+        sentence = f"{count} probes are in the figures and on the bill of the tenant {tenant}: give the prober a key of its own"
+        found.append(Problem(kind="tenant", about=tenant, sentence=sentence))
     for source, count in (repeated or {}).items():
         if count > limits.missing * measurement.reconciled:
             sentence = f"{source} told of {count} of {measurement.reconciled} probes more than once: who counts its rows counts these twice"

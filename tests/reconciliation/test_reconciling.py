@@ -136,6 +136,22 @@ def test_requests_that_are_logged_twice_are_told_and_no_probe_is_missing(store):
     )
 
 
+def test_probes_that_a_gateway_takes_for_a_customers_are_told(store, caplog):
+    tell(store, count=2)
+    tell(store, first=2, count=2, gateway={"tenant": "acme"})
+    found = reconcile(store, HOUR, as_of=store.watermark(), now=NOW, own=["fairclock-probe"])
+    assert found.taken_for == {"acme": 2}
+    said = measured(found.probes, found.found)
+    (wrong,) = problems(said, Limits(), taken_for=found.taken_for)
+    assert (wrong.kind, wrong.about) == ("tenant", "acme")
+    assert reconcile(store, HOUR, as_of=store.watermark(), now=NOW, own=["acme"]).taken_for == {}
+    step = ReconcileStep(lambda: store, ReconcileSection(), ["fairclock-probe"])
+    for minute in (2, 4):
+        step.step(START + timedelta(minutes=minute))
+    # said once, not at every pass
+    assert caplog.text.count("2 probes are in the figures and on the bill of the tenant acme") == 1
+
+
 def test_of_the_attempts_at_a_probe_the_one_that_ended_last_is_its_engines(store):
     tell(store, without=(Source.SPAN, Source.PLUGIN))
     lines = [
