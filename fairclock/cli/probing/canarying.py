@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exporters.webhooks.destination import Destination
+    from exporters.webhooks.event import AlertEvent
     from fairclock.store import Store
     from inference_probe.prober.canary.deciding import Decision
     from inference_probe.prober.canary.policy import CanaryPolicy
@@ -35,12 +36,17 @@ def run_canary(request: RunRequest, prepared: Loading, store: Store | None, tena
     from inference_probe.prober.canary.comparing import BASELINE, CANARY, Comparison, compare  # noqa: PLC0415
     from inference_probe.prober.canary.deciding import Recommendation  # noqa: PLC0415
     from inference_probe.prober.canary.policy import load_policy  # noqa: PLC0415
-    from inference_probe.prober.canary.telling import decision_line  # noqa: PLC0415
+    from inference_probe.prober.canary.telling import (  # noqa: PLC0415
+        decision_event,
+        decision_line,
+        ended_event,
+    )
     from inference_probe.prober.endpoints import endpoint  # noqa: PLC0415
     from inference_probe.prober.engine_readings import read_metrics  # noqa: PLC0415
 
     if request["canary"] is None:
         raise UsageError("--canary", "the new version has no address", remedy="name it by --canary URL")
+    run = prepared.asking.run
     urls = {BASELINE: request["metrics_url"], CANARY: request["canary_metrics_url"]}
     policy = load_policy(request["policy"])
     _check_decidable(request, policy)
@@ -51,7 +57,8 @@ def run_canary(request: RunRequest, prepared: Loading, store: Store | None, tena
     async def tell(step: int, decision: Decision) -> None:
         click.echo(decision_line(decision), err=True)
         if store is not None:
-            await asyncio.to_thread(_send, places, store, prepared.asking.run, step, decision)
+            event = decision_event(decision, run=run, step=step, now=_now())
+            await asyncio.to_thread(_send, places, store, event)
 
     async def compared() -> tuple[Result, Sequence[Decision]]:
         with stopped_by_signals() as stop:
@@ -66,8 +73,11 @@ def run_canary(request: RunRequest, prepared: Loading, store: Store | None, tena
         tell=tell,
     )
     result, decisions = asyncio.run(compared())
+    was_stopped = bool(result.header["was_stopped"])
+    if was_stopped and store is not None and decisions:
+        _send(places, store, ended_event(decisions[-1], run=run, steps=len(decisions), now=_now()))
     handed_on(request, result, store, tenant)
-    if result.header["was_stopped"]:
+    if was_stopped:
         raise cut_short(request)
     last = decisions[-1].recommendation
     if last is Recommendation.HOLD:
@@ -104,12 +114,11 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _send(places: Sequence[Destination], store: Store, run: str, step: int, decision: Decision) -> None:
-    """Tell a decision; that it could not be told does not end the comparison."""
+def _send(places: Sequence[Destination], store: Store, event: AlertEvent) -> None:
+    """Tell of a comparison; that it could not be told does not end the comparison."""
     from exporters.webhooks.store_outbox import StoreOutbox  # noqa: PLC0415
-    from inference_probe.prober.canary.telling import decision_event, send_decision  # noqa: PLC0415
+    from inference_probe.prober.canary.telling import send_decision  # noqa: PLC0415
 
-    event = decision_event(decision, run=run, step=step, now=_now())
     try:
         problems = send_decision(
             event, places, StoreOutbox(store), now=_now, new_id=lambda: secrets.token_hex(16)

@@ -59,6 +59,23 @@ def decision_event(decision: Decision, *, run: str, step: int, now: datetime) ->
     )
 
 
+def ended_event(last: Decision, *, run: str, steps: int, now: datetime) -> AlertEvent:
+    """Return the event of a comparison that somebody ended after so many steps: what was recommended last holds no more."""
+    return AlertEvent(
+        alert_id=f"{RULE}/{run}",
+        sequence=steps + 1,
+        state=State.RESOLVED,
+        severity=_SEVERITIES[last.recommendation],
+        at=now,
+        since=now,
+        contract_id=RULE,
+        rule=RULE,
+        summary_en=f"canary: it was ended at {last.next_percent:g} %, nothing is recommended",
+        summary_zh=f"灰度：比较在 {last.next_percent:g}% 时被终止，不作建议",
+        value="ended",
+    )
+
+
 def send_decision(
     event: AlertEvent,
     places: Sequence[Destination],
