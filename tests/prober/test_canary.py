@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -13,7 +14,7 @@ from exporters.webhooks.event import Severity, State
 from fairclock.errors import ConfigurationError
 from fairclock.model.probes import ProbeOutcome
 from inference_probe.prober.canary.comparing import BASELINE, CANARY, Comparison, compare
-from inference_probe.prober.canary.deciding import Recommendation, Side, decide
+from inference_probe.prober.canary.deciding import Recommendation, Side, decide, side
 from inference_probe.prober.canary.policy import CanaryPolicy, load_policy
 from inference_probe.prober.canary.telling import decision_event
 from inference_probe.prober.endpoints import endpoint
@@ -171,6 +172,17 @@ def test_a_decision_is_one_change_of_the_runs_own_alert(canary, severity, state)
     event = decision_event(decide(POLICY, 5, GOOD, canary), run="r1", step=2, now=now)
     assert (event.alert_id, event.sequence, event.severity, event.state) == ("canary/r1", 3, severity, state)
     assert event.value in event.summary_en
+    assert not re.search(r"[a-z]{3,} [a-z]{3,}", event.summary_zh), event.summary_zh
+
+
+def test_a_version_that_refuses_what_the_other_answers_is_worse_and_a_wrong_key_is_no_ones_fault():
+    answered = [an_observation(n) for n in range(200)]
+    refused = [
+        an_observation(n, outcome=ProbeOutcome.CLIENT_ERROR, status=404, done=None) for n in range(200)
+    ]
+    old, new = (side(seen, clock="end_to_end", memory_bytes=1.0) for seen in (answered, refused))
+    assert decide(POLICY, 5, old, new).recommendation is Recommendation.ROLLBACK
+    assert decide(POLICY, 5, new, new).recommendation is Recommendation.HOLD
 
 
 def test_a_policy_file_is_read_and_what_is_wrong_in_it_is_named(tmp_path):

@@ -20,11 +20,24 @@ from inference_probe.prober.sweeping.stages import Sweep, sweep
 from tests.prober.factories import an_observation
 from tests.prober.loops import run_timeless
 from tests.prober.servers import answer, chat_stream, serving
-from tests.prober.test_commands import COMMON, called, dsn, elsewhere, rows  # noqa: F401 - fixtures
+from tests.prober.test_commands import COMMON, called, rows
 
 CANARY_POLICY = (
     "thresholds: {memory_ratio: , mean_ratio: 1000}\nsteps: {every_seconds: 0.2}\nleast_probes: 1\n"
 )
+
+
+@pytest.fixture(scope="module")
+def dsn(tmp_path_factory):
+    return f"chdb://{tmp_path_factory.mktemp('store')}"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """No configuration of the machine's."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("FAIRCLOCK_CONFIG", "FAIRCLOCK_DSN"):
+        monkeypatch.delenv(name, raising=False)
 
 
 def until(most, *, number):
@@ -52,9 +65,7 @@ def until(most, *, number):
         pytest.param(["--mode", "canary", "--rate", "30"], 30, signal.SIGTERM, id="a canary in a later step"),
     ],
 )  # fmt: skip
-def test_what_was_measured_is_written_kept_and_printed_as_cut_short(
-    words, most, number, dsn, tmp_path, capsys
-):  # noqa: F811
+def test_what_was_measured_is_written_kept_and_printed_as_cut_short(words, most, number, dsn, tmp_path):
     file, policy = tmp_path / "cut.jsonl", tmp_path / "policy.yaml"
     policy.write_text(CANARY_POLICY)
     with serving(until(most, number=number)) as service:

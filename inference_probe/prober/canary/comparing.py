@@ -167,5 +167,9 @@ async def _step(
         ),
     )
     if void:
-        decision = replace(decision, reasons=(void, *decision.reasons))
+        decision = replace(
+            decision,
+            reasons=(void, *decision.reasons),
+            reasons_zh=("探测程序自身延迟过大，本步作废", *decision.reasons_zh),
+        )
     return ran, decision, {"number": step, **decision.tree(), "prober": itself.tree()}

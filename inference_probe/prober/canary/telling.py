@@ -54,7 +54,7 @@ def decision_event(decision: Decision, *, run: str, step: int, now: datetime) ->
         rule=RULE,
         summary_en=decision_line(decision),
         summary_zh=f"灰度 {decision.share_percent:g}%：{_CHINESE[decision.recommendation]}"
-        f"（目标 {decision.next_percent:g}%）：{'; '.join(decision.reasons)}",
+        f"（目标 {decision.next_percent:g}%）：{'；'.join(decision.reasons_zh)}",
         value=decision.recommendation.value,
     )
 
