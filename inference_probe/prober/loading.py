@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairclock import __version__
@@ -59,10 +59,9 @@ async def load(
     connections = Connections(loading.endpoint, reuses=not loading.fresh_connections)
     asker = loading.asks or Asker(connections)
     try:
-        lengths = await calibrated(
+        asking = await calibrated(
             asker, loading.endpoint, loading.asking, answered_before=loading.answered_before
         )
-        asking = replace(loading.asking, lengths=lengths)
         questions = list(asking.questions(loading.endpoint, arrivals))
         started = asyncio.get_running_loop().time() + START_AHEAD_SECONDS
         begun = loading.wall() + START_AHEAD_SECONDS

@@ -54,10 +54,9 @@ async def shadow(
     asker = loading.asks or Asker(connections)
     loop = asyncio.get_running_loop()
     try:
-        lengths = await calibrated(
+        asking = await calibrated(
             asker, loading.endpoint, loading.asking, answered_before=loading.answered_before
         )
-        asking = replace(loading.asking, lengths=lengths)
         upcoming = loop.run_in_executor(None, plan.read, _window(plan, 0))
         asked: list[tuple[asyncio.Task[Ran], dict[str, Any]]] = []
         first, found = 0, await upcoming

@@ -295,16 +295,37 @@ def test_a_file_that_cannot_be_written_is_known_before_anything_is_asked(tmp_pat
 
 
 def test_a_service_that_is_down_is_a_result_and_an_address_that_never_answered_a_mistake(dsn):
-    with serving(plainly) as service:
-        called(service.url, *COMMON, "--rate", 20, "--duration", 0.1, "--dsn", dsn)
+    is_down = False
+
+    async def answers(headers, body):
+        yield answer(b"", status="502 Bad Gateway") if is_down else answer()
+
     words = [*COMMON, "--rate", 20, "--duration", 0.2, "--dsn", dsn, "--json"]
-    down = json.loads(called(service.url, *words).stdout)
-    assert down["figures"]["outcomes"] == {"unreachable": 4}
-    assert {each.outcome.value for each in rows(dsn, down["run"])} == {"unreachable"}
+    with serving(answers) as service:
+        called(service.url, *words)
+        is_down = True
+        down = json.loads(called(service.url, *words).stdout)
+    assert down["figures"]["outcomes"] == {"server_error": 4}
+    assert {each.outcome.value for each in rows(dsn, down["run"])} == {"server_error"}
     before = rows(dsn)
-    with pytest.raises(FairclockError, match="it does not take probes"):
-        called(service.url.replace("127.0.0.1", "127.0.0.9"), *words)
+    with serving(answers) as another, pytest.raises(FairclockError, match="it does not take probes"):
+        called(another.url, *words)
     assert rows(dsn) == before
+
+
+def test_a_service_that_takes_only_what_is_openais_is_asked_only_that(tmp_path):
+    async def strict(headers, body):
+        more = {"ignore_eos"} & set(body) or {"continuous_usage_stats"} & set(body["stream_options"])
+        yield answer(b"", status="400 Unknown parameter") if more else answer()
+
+    file = tmp_path / "run.jsonl"
+    with serving(strict) as service:
+        done = called(service.url, *COMMON, "--rate", 20, "--duration", 0.2, "--no-store", "-o", file)
+    assert "4 probes, 4 ok" in done.stdout
+    assert read_result(file).header["speaks_for"] == ""
+    with serving(plainly) as service:
+        called(service.url, *COMMON, "--rate", 20, "--duration", 0.1, "--no-store")
+    assert all(body["ignore_eos"] for _, body in service.requests)
 
 
 def test_a_disk_that_is_full_at_the_end_costs_neither_the_rows_nor_what_is_printed(

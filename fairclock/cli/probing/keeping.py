@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ def handed_on(
 ) -> None:
     """Write, keep and print a result; one that fails does not cost the others, and the last failure is raised in the end."""
     failures = list(before)
+    # whoever keeps the file elsewhere has to know it: a sweep's failures are nobody's outage
+    result = replace(result, header={**result.header, "speaks_for": speaks_for(request, tenant)})
 
     def kept() -> None:
         if store is not None:

@@ -77,8 +77,8 @@ async def compare(
     stages = []
     try:
         if comparison.asks is None:
-            lengths = await calibrated(Asker(pools[BASELINE]), loading.endpoint, loading.asking)
-            loading = replace(loading, asking=replace(loading.asking, lengths=lengths))
+            asking = await calibrated(Asker(pools[BASELINE]), loading.endpoint, loading.asking)
+            loading = replace(loading, asking=asking)
         started, begun = asyncio.get_running_loop().time(), loading.wall()
         share, holds, asked = policy.shares()[0], 0, 0
         while True:

@@ -60,7 +60,7 @@ async def sweep(loading: Loading, plan: Sweep, *, stop: asyncio.Event | None = N
     stages: list[dict[str, Any]] = []
     number = 0
     try:
-        asking = replace(loading.asking, lengths=await calibrated(asker, loading.endpoint, loading.asking))
+        asking = await calibrated(asker, loading.endpoint, loading.asking)
         started = asyncio.get_running_loop().time()
         begun = loading.wall()
         for stage, load in enumerate(plan.loads):
