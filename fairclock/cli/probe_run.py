@@ -77,9 +77,8 @@ _TOKENS = click.IntRange(1, 1 << 20)
 @click.option(
     "--seed",
     type=int,
-    default=0,
-    show_default=True,
-    help="The same seed makes the same schedule and prompts.",
+    default=None,
+    help="The same seed makes the same schedule and prompts (default: another in each run).",
 )
 @click.option(
     "--prompt-tokens", type=_TOKENS, default=64, show_default=True, help="About how long prompts are."

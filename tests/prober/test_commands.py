@@ -221,6 +221,11 @@ def test_a_canary_that_fails_is_to_be_rolled_back_and_that_is_an_alert(dsn, tmp_
         ),
         pytest.param(["--mode", "canary"], "the new version has no address", id="a canary without one"),
         pytest.param(
+            ["--mode", "canary", "--canary", "http://127.0.0.1:9", "--policy", "none.yaml"],
+            "--policy: there is no such file",
+            id="a policy that is not there",
+        ),
+        pytest.param(
             ["--mode", "sweep", "--rates", "4,9000000"],
             "make no run",
             id="a rate that is too high, after one that is not",
@@ -311,6 +316,16 @@ def test_a_service_that_is_down_is_a_result_and_an_address_that_never_answered_a
     with serving(answers) as another, pytest.raises(FairclockError, match="it does not take probes"):
         called(another.url, *words)
     assert rows(dsn) == before
+
+
+def test_no_run_asks_what_an_earlier_one_asked_unless_it_is_told_to():
+    def prompts(*words):
+        with serving(plainly) as service:
+            called(service.url, *COMMON, "--rate", 20, "--duration", 0.2, "--no-store", *words)
+        return {body["messages"][0]["content"] for _, body in service.requests}
+
+    assert not prompts() & prompts()
+    assert prompts("--seed", 7) == prompts("--seed", 7)
 
 
 def test_a_service_that_takes_only_what_is_openais_is_asked_only_that(tmp_path):

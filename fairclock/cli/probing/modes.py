@@ -70,12 +70,12 @@ def run_mode(request: RunRequest) -> int:
 async def _run(request: RunRequest, prepared: Loading) -> Result:
     from inference_probe.prober.loading import load  # noqa: PLC0415
 
-    arrivals, schedule = _arrivals(request)
+    arrivals, schedule = _arrivals(request, seed=prepared.asking.seed)
     with stopped_by_signals() as stop:
         return await load(prepared, arrivals, schedule, stop=stop)
 
 
-def _arrivals(request: RunRequest) -> tuple[Sequence[Arrival], dict[str, Any]]:
+def _arrivals(request: RunRequest, *, seed: int) -> tuple[Sequence[Arrival], dict[str, Any]]:
     from inference_probe.prober.schedules import constant, poisson, replay  # noqa: PLC0415
 
     duration = request["duration_seconds"]
@@ -85,9 +85,7 @@ def _arrivals(request: RunRequest) -> tuple[Sequence[Arrival], dict[str, Any]]:
     schedule = {"kind": request["arrivals"], "rate": request["rate"], "duration_seconds": duration or 60.0}
     if request["arrivals"] == "constant":
         return constant(rate=request["rate"], duration_seconds=schedule["duration_seconds"]), schedule
-    return poisson(
-        rate=request["rate"], duration_seconds=schedule["duration_seconds"], seed=request["seed"]
-    ), schedule
+    return poisson(rate=request["rate"], duration_seconds=schedule["duration_seconds"], seed=seed), schedule
 
 
 async def _sweep(request: RunRequest, prepared: Loading) -> Result:
