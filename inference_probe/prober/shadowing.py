@@ -15,6 +15,7 @@ from inference_probe.prober.asking import Asker
 from inference_probe.prober.calibrating import calibrated
 from inference_probe.prober.connections import Connections
 from inference_probe.prober.latencies import figures
+from inference_probe.prober.lateness import STOPPED
 from inference_probe.prober.loading import START_AHEAD_SECONDS, header, own_measure
 from inference_probe.prober.result_files import Result
 from inference_probe.prober.running import run_open
@@ -124,8 +125,9 @@ def all_periods(told: Sequence[Result], *, void: int, was_stopped: bool) -> Resu
 
 def _told(loading: Loading, ran: Ran, schedule: dict[str, Any], begun: float) -> Result | NotEvaluable:
     try:
-        # a period without arrivals says that there were none
-        itself = own_measure(ran, loading.bound_seconds) if ran.seen else None
+        # a period without arrivals says that there were none, and one that was ended before its first nothing
+        was_begun = any(each.error != STOPPED for each in ran.seen)
+        itself = own_measure(ran, loading.bound_seconds) if was_begun else None
     except NotEvaluable as void:
         return void
     said = header(loading, mode="shadow", begun=begun, schedule=schedule, itself=itself)
