@@ -14,6 +14,7 @@ from fairclock.cli.options import common_options, instant, store_dsn
 from fairclock.errors import InputError, UsageError
 from fairclock.model import Interval
 from fairclock.store import open_store
+from fairclock.store.probe_sightings import last_seen
 from fairclock.store.probes import keep_probes
 
 if TYPE_CHECKING:
@@ -75,17 +76,27 @@ def reconcile(
     from sla.measurement.problems import problems  # noqa: PLC0415
     from sla.measurement.section import measurement_tree  # noqa: PLC0415
 
+    own = settings.billing.gpu_time.probe_tenants
     with open_store(store_dsn(dsn, config)) as store:
         keep_probes(store, told)
-        done = reconcile_probes(store, window, as_of=store.watermark(), now=now)
+        done = reconcile_probes(store, window, as_of=store.watermark(), now=now, own=own)
+        # a source that saw probes the day before and none of these is silent, not one that is not connected
+        known = last_seen(store, Interval(start=window.start - _BACK, end=window.end), store.watermark())
     measurement = measured(done.probes, done.found)
-    wrong = problems(measurement, limits_of(settings.sla.alerts.measurement))
+    wrong = problems(
+        measurement,
+        limits_of(settings.sla.alerts.measurement),
+        known=known,
+        repeated=done.repeated,
+        taken_for=done.taken_for,
+    )
     if as_json:
         tree = {
             "from": window.start.isoformat(),
             "to": window.end.isoformat(),
             "kept": done.kept,
-            "repeated": done.repeated,
+            "taken_for": dict(done.taken_for),
+            "repeated": {source.value: count for source, count in done.repeated.items()},
             **measurement_tree(measurement),
             "problems": [
                 {"kind": each.kind, "about": each.about, "sentence": each.sentence} for each in wrong
@@ -106,7 +117,10 @@ def _probes_in(path: Path) -> list[Probe]:
 
     result = read_result(path)
     try:
-        return list(probe_rows(result, tenant="", prober=path.stem))
+        # a file of before says nothing of it: a sweep overloads on purpose, and a canary may be broken
+        of_nobody = str(result.header["tenant"]) if result.mode in {"sweep", "canary"} else ""
+        tenant = str(result.header.get("speaks_for", of_nobody))
+        return list(probe_rows(result, tenant=tenant, prober=path.stem))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"{path}:1", "not the header of a probe run", found=str(error)[:120], remedy="run it again"

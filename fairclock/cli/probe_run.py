@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,20 @@ from fairclock.errors import UsageError
 
 _MODES = ("run", "shadow", "canary", "sweep", "quality")
 _FILE = click.Path(path_type=Path, dir_okay=False)
-_POSITIVE = click.FloatRange(min=0, min_open=True)
+
+
+class _Number(click.FloatRange):
+    """A number that is one: neither infinite nor nan, which no bound refuses."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"{value} is not a number", param, ctx)
+        return found
+
+
+_POSITIVE = _Number(min=0, min_open=True)
+_RATIO = _Number(0, 1)
 _TOKENS = click.IntRange(1, 1 << 20)
 
 
@@ -63,9 +77,8 @@ _TOKENS = click.IntRange(1, 1 << 20)
 @click.option(
     "--seed",
     type=int,
-    default=0,
-    show_default=True,
-    help="The same seed makes the same schedule and prompts.",
+    default=None,
+    help="The same seed makes the same schedule and prompts (default: another in each run).",
 )
 @click.option(
     "--prompt-tokens", type=_TOKENS, default=64, show_default=True, help="About how long prompts are."
@@ -80,7 +93,7 @@ _TOKENS = click.IntRange(1, 1 << 20)
 @click.option("--fresh-connections", is_flag=True, help="A connection of its own for each probe.")
 @click.option(
     "--cancel-ratio",
-    type=click.FloatRange(0, 1),
+    type=_RATIO,
     default=0.0,
     show_default=True,
     help="Which part of the probes is left.",
@@ -100,7 +113,7 @@ _TOKENS = click.IntRange(1, 1 << 20)
 @click.option("--inference-mode", default="", help="How the engine runs, where its answers do not say so.")
 @click.option(
     "--share",
-    type=click.FloatRange(0, 1),
+    type=_RATIO,
     default=0.01,
     show_default=True,
     help="Shadow: which part of arrivals.",

@@ -166,7 +166,7 @@ def _reconciling(store: Callable[[], Store], settings: Configuration) -> Reconci
         return None
     from fairclock.cli.pipeline.reconciling import ReconcileStep  # noqa: PLC0415 - only where it is done
 
-    return ReconcileStep(store, settings.probe.reconcile)
+    return ReconcileStep(store, settings.probe.reconcile, settings.billing.gpu_time.probe_tenants)
 
 
 def _rating(store: Callable[[], Store], settings: Configuration, prices: FollowedPrices) -> RatingStep:

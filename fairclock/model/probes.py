@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
+REQUEST_IDS = "^probe-[0-9a-f]{12}-"
+"""What the ids of probes' requests begin with: their run's."""
+
+
 class ProbeOutcome(StrEnum):
     """What came of a probe; the last four say nothing about the service."""
 

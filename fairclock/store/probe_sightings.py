@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import to_us
+from fairclock.model.probes import ProbeOutcome
 from fairclock.model.sightings import Reconciled, Sighting, Source
 from fairclock.store.batches import FIRST_WINS_BASE
 from fairclock.store.probes import COLUMNS, WITHIN, probe_of, row_of, within
@@ -15,7 +16,7 @@ from fairclock.store.query import Query
 from fairclock.store.stamping import insert_stamped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from fairclock.model import Interval
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
     from fairclock.store.probes import Rows
 
 REACH = timedelta(hours=1)
-"""How far from when a probe was sent, by whatever clock, its rows are looked for: a clock further off is not found."""
+"""How far from when a probe was sent, by whatever clock, its rows are looked for at first."""
+
+FAR = timedelta(hours=26)
+"""How far those of probes are looked for that a gateway or engine told nothing of: its clock may show another zone's time,
+or yesterday's. A clock further off is not found."""
 
 _SEEN = ("instance", "began_at", "end_to_end_us", "queue_us", "prefill_us", "decode_us", "first_token_us")
 _SEEN_COLUMNS = ("seen_by", *(f"seen_{name}" for name in _SEEN))
@@ -49,39 +54,144 @@ _OF_ENGINE = {
 }
 
 
+def _within(column: str) -> str:
+    return (
+        f"{column} >= fromUnixTimestamp64Micro({{seen_from:Int64}}, 'UTC')"
+        f" AND {column} < fromUnixTimestamp64Micro({{seen_to:Int64}}, 'UTC') AND first_wins >= {{as_of_wins:UInt64}}"
+    )
+
+
+def _named(expressions: Mapping[str, str]) -> str:
+    return ", ".join(f"{expressions[name]} AS seen_{name}" for name in _SEEN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    """Rows of requests: by which column they are a probe's, by which clock's time they lie, who told them, what they say."""
+
+    name: str
+    id: str
+    at: str
+    reporter: str
+    said: Mapping[str, str]
+
+
+_TABLES = (
+    (
+        (Source.GATEWAY,),
+        _Table(
+            name="gateway_requests", id="request_id", at="received_at", reporter="'gateway'", said=_OF_GATEWAY
+        ),
+    ),
+    (
+        (Source.SPAN, Source.PLUGIN),
+        _Table(
+            name="engine_requests",
+            id="join_id",
+            at="arrived_at",
+            reporter="toString(reporter)",
+            said=_OF_ENGINE,
+        ),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """What was stored of some probes, by their ids.
 
-    repeated: how often an id was told by one source more than once, which says nothing of the probe.
+    repeated: of how many probes each source told more than once. Where gateways tell the same twice,
+    that is one sighting; where it tells different things, which one is the probe's is not known. Of an engine's attempts
+    the one that ended last is, as in the join.
     """
 
     by_id: dict[str, tuple[Sighting, ...]]
-    repeated: int
+    repeated: dict[Source, int]
 
 
 def seen_of(store: Rows, probes: Sequence[Probe], as_of: datetime) -> Seen:
     """Return what gateways, spans and the plugin said of `probes`, as it was known at `as_of`.
 
-    A row is a probe's by its request id, as each source knows it; of probes and rows further apart than `REACH` none is found.
+    A row is a probe's by its request id, as each source knows it, whatever its time is: near the probe's own first, and as far as
+    `FAR` from it of what is not there.
     """
-    if not probes:
-        return Seen(by_id={}, repeated=0)
-    sent = [each.intended_at for each in probes]
-    parameters = {
-        "seen_ids": [each.id for each in probes],
-        "seen_from": to_us(min(sent) - REACH),
-        "seen_to": to_us(max(sent) + REACH),
-        "as_of_wins": FIRST_WINS_BASE - to_us(as_of),
-    }
+    told: dict[tuple[str, Source], tuple[int, int, Sighting]] = {}
+    for sources, table in _TABLES:
+        told |= _told(store, table, probes, as_of, REACH)
+        lacking = {
+            source: [each for each in probes if _is_due(source, each) and (each.id, source) not in told]
+            for source in sources
+        }
+        further = {
+            each.id: each
+            for source in _telling(store, table, probes, as_of, lacking)
+            for each in lacking[source]
+        }
+        told = _told(store, table, list(further.values()), as_of, FAR) | told
     found: defaultdict[str, list[Sighting]] = defaultdict(list)
-    repeated = 0
-    for id_, source, count, *said in store.rows(Query(sql=_sightings_sql(), parameters=parameters)):
-        if int(count) == 1:
-            found[id_].append(_sighting(Source(source), said))
-        else:
-            repeated += 1
-    return Seen(by_id={id_: tuple(each) for id_, each in found.items()}, repeated=repeated)
+    repeated: Counter[Source] = Counter()
+    for (id_, source), (rows, different, sighting) in told.items():
+        repeated[source] += rows > 1
+        if different == 1 or source is not Source.GATEWAY:
+            found[id_].append(sighting)
+    return Seen(
+        by_id={id_: tuple(each) for id_, each in found.items()},
+        repeated={source: count for source, count in repeated.items() if count},
+    )
+
+
+def _told(
+    store: Rows, table: _Table, probes: Sequence[Probe], as_of: datetime, reach: timedelta
+) -> dict[tuple[str, Source], tuple[int, int, Sighting]]:
+    """Return, of each probe and source, its rows, how many of them differ, and what the one says that ended last."""
+    if not probes:
+        return {}
+    return {
+        (id_, Source(source)): (int(rows), int(different), _sighting(Source(source), said))
+        for id_, source, rows, different, *said in store.rows(_sightings_query(table, probes, as_of, reach))
+    }
+
+
+def _is_due(source: Source, probe: Probe) -> bool:
+    """Say whether a source can have seen a probe: a gateway what got a status, an engine what was answered."""
+    return probe.status != 0 if source is Source.GATEWAY else probe.outcome is ProbeOutcome.OK
+
+
+def _telling(
+    store: Rows,
+    table: _Table,
+    probes: Sequence[Probe],
+    as_of: datetime,
+    lacking: Mapping[Source, Sequence[Probe]],
+) -> list[Source]:
+    """Return those of the sources that probes lack which tell of anything at all: one that is not connected is not looked for."""
+    if not any(lacking.values()):
+        return []
+    query = Query(
+        sql=f"SELECT DISTINCT {table.reporter} FROM {table.name} WHERE {_within(table.at)}",
+        parameters=_around(probes, as_of, FAR),
+    )
+    telling = {Source(source) for (source,) in store.rows(query)}
+    return [source for source, some in lacking.items() if some and source in telling]
+
+
+def taken_for(
+    store: Rows, probes: Sequence[Probe], as_of: datetime, *, own: Collection[str]
+) -> dict[str, int]:
+    """Return how many of `probes` gateways took for a tenant's that is none of `own`: they are in its figures and on its bill."""
+    if not probes:
+        return {}
+    query = Query(
+        sql="SELECT tenant, uniqExact(request_id) FROM gateway_requests FINAL"
+        f" WHERE {_within('received_at')} AND request_id IN {{seen_ids:Array(String)}}"
+        " AND tenant != '' AND NOT has({own_tenants:Array(String)}, tenant) GROUP BY tenant ORDER BY tenant",
+        parameters={
+            "seen_ids": [each.id for each in probes],
+            "own_tenants": sorted(own),
+            **_around(probes, as_of, REACH),
+        },
+    )
+    return {tenant: int(count) for tenant, count in store.rows(query)}
 
 
 def keep_reconciled(store: Store, found: Sequence[Reconciled]) -> None:
@@ -117,32 +227,29 @@ def last_seen(store: Rows, window: Interval, as_of: datetime) -> dict[Source, da
     return {Source(source): at for source, at in found}
 
 
-def _sightings_sql() -> str:
-    """Return the query for (id, source, rows, one row's words) of every source's rows of the probes."""
-    gateway = (
-        f"SELECT request_id AS id, 'gateway' AS seen_by, {_named(_OF_GATEWAY)} FROM gateway_requests FINAL"
-        f" WHERE {_within('received_at')} AND request_id IN {{seen_ids:Array(String)}}"
-    )
-    engine = (
-        f"SELECT join_id AS id, toString(reporter) AS seen_by, {_named(_OF_ENGINE)} FROM engine_requests FINAL"
-        f" WHERE {_within('arrived_at')} AND join_id IN {{seen_ids:Array(String)}}"
-    )
-    said = ", ".join(f"any(seen_{name})" for name in _SEEN)
-    return (
-        f"SELECT id, seen_by, count(), {said} FROM ({gateway} UNION ALL {engine})"
-        " GROUP BY id, seen_by ORDER BY id, seen_by"
+def _sightings_query(table: _Table, probes: Sequence[Probe], as_of: datetime, reach: timedelta) -> Query:
+    """Return the query for (id, source, rows, different ones, the words of the one that ended last) of the probes in a table."""
+    names = ", ".join(f"seen_{name}" for name in _SEEN)
+    ended = "toUnixTimestamp64Micro(seen_began_at) + ifNull(seen_end_to_end_us, 0)"
+    last = f"argMax(tuple({names}), (ifNull({ended}, 0), seen_instance))"
+    shown = ", ".join(f"last.{place}" for place in range(1, len(_SEEN) + 1))
+    return Query(
+        sql=f"SELECT id, seen_by, rows, different, {shown} FROM (SELECT id, seen_by, count() AS rows,"
+        f" uniqExact(tuple(seen_began_at, seen_end_to_end_us)) AS different, {last} AS last"
+        f" FROM (SELECT {table.id} AS id, {table.reporter} AS seen_by, {_named(table.said)} FROM {table.name} FINAL"
+        f" WHERE {_within(table.at)} AND {table.id} IN {{seen_ids:Array(String)}}) GROUP BY id, seen_by) ORDER BY id, seen_by",
+        parameters={"seen_ids": [each.id for each in probes], **_around(probes, as_of, reach)},
     )
 
 
-def _within(column: str) -> str:
-    return (
-        f"{column} >= fromUnixTimestamp64Micro({{seen_from:Int64}}, 'UTC')"
-        f" AND {column} < fromUnixTimestamp64Micro({{seen_to:Int64}}, 'UTC') AND first_wins >= {{as_of_wins:UInt64}}"
-    )
-
-
-def _named(expressions: Mapping[str, str]) -> str:
-    return ", ".join(f"{expressions[name]} AS seen_{name}" for name in _SEEN)
+def _around(probes: Sequence[Probe], as_of: datetime, reach: timedelta) -> dict[str, object]:
+    """Return the parameters of `_within`: as far as `reach` from when probes were to be sent."""
+    meant = [each.intended_at for each in probes]
+    return {
+        "seen_from": to_us(min(meant) - reach),
+        "seen_to": to_us(max(meant) + reach),
+        "as_of_wins": FIRST_WINS_BASE - to_us(as_of),
+    }
 
 
 def _sighting(source: Source, said: Sequence[Any]) -> Sighting:

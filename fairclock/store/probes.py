@@ -69,6 +69,15 @@ def probes_as_of(store: Rows, window: Interval, as_of: datetime, *, judged: bool
     return [probe_of(row) for row in found]
 
 
+def was_answered(store: Rows, target: str) -> bool:
+    """Return whether a probe of `target` was answered at any time."""
+    query = Query(
+        sql="SELECT 1 FROM probe_requests WHERE target = {probed_target:String} AND outcome = 'ok' LIMIT 1",
+        parameters={"probed_target": target},
+    )
+    return bool(store.rows(query))
+
+
 def row_of(probe: Probe) -> tuple[object, ...]:
     """Return a probe as a row of `COLUMNS`."""
     said = {name: getattr(probe, name) for name in COLUMNS}

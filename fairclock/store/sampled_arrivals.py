@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairclock.model.probes import REQUEST_IDS
 from fairclock.store.query import Query
 
 if TYPE_CHECKING:
@@ -29,21 +30,23 @@ class SampledArrival:
 def sampled_arrivals(
     store: Store, window: Interval, *, as_of: datetime, share: float, without: Collection[str]
 ) -> list[SampledArrival]:
-    """Return a `share` (0 to 1) of the requests received in `window`, in time order, without those of the tenants `without`.
+    """Return a `share` (0 to 1) of the requests received in `window`, in time order, without probes.
 
-    Which ones follows from their content's hash: the same ones each time it is asked.
+    Those are of the tenants `without`, or have a probe's id: where a gateway takes them for somebody else's, a shadow would
+    repeat itself. Which ones follows from their content's hash: the same ones each time it is asked.
     """
     joined = store.requests_as_of(window, as_of)
     rows = store.rows(
         Query(
             sql="SELECT received_at, prompt_tokens, completion_tokens"
             f" FROM ({joined.sql}) WHERE sipHash64(content_hash, k) % {{sampled_of:UInt64}} < {{sampled:UInt64}}"
-            " AND NOT has({sampled_without:Array(String)}, tenant) ORDER BY received_at, content_hash, k",
+            " AND NOT has({sampled_without:Array(String)}, tenant) AND NOT match(request_id, {sampled_probes:String}) ORDER BY received_at, content_hash, k",
             parameters={
                 **joined.parameters,
                 "sampled_of": _MILLION,
                 "sampled": round(share * _MILLION),
                 "sampled_without": sorted(without),
+                "sampled_probes": REQUEST_IDS,
             },
         )
     )

@@ -23,6 +23,10 @@ _OWN_LIMITS = frozenset({errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.
 """Errors of a connection that are the prober's machine's own: the service never heard of the probe."""
 
 
+_CLOSING_SECONDS = 0.5
+"""How soon after sending the end of a connection that was open is seen, where it had ended before: a way there and back."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """One probe as it will be sent: its bytes are made before its time, so that making them delays nothing.
@@ -120,17 +124,25 @@ class _Exchange:
                 except OSError as error:
                     return _unconnected(error)
             problem = await self._exchange()
-            if attempt == "open" and problem and self.marks.first_byte is None:
-                self._is_again = True  # it was being closed while we sent
+            if attempt == "open" and problem and self.marks.first_byte is None and self._was_closing():
+                self._is_again = True
                 self.drop()
                 self._begin()
                 continue
             return self._judged(problem)
         raise AssertionError("the second attempt always returns")
 
+    def _was_closing(self) -> bool:
+        """Say whether the connection was being closed while we sent: what broke later was being answered, and failed."""
+        return self._loop.time() - self.marks.sent < _CLOSING_SECONDS
+
     async def _connect(self) -> None:
         self.place = "connecting"
-        self._connection, self.marks.connected, self.marks.secured = await self._connections.open()
+        self._connection, self.marks.secured = await self._connections.open(self._connected)
+
+    def _connected(self, at: float) -> None:
+        self.marks.connected = at
+        self.place = "securing"
 
     async def _exchange(self) -> str:
         """Return what went wrong with the connection; empty where the answer is whole."""

@@ -85,8 +85,8 @@ class Connections:
             connection.close()
         return None
 
-    async def open(self) -> tuple[Connection, float, float | None]:
-        """Open one, and return it with the instants at which TCP and TLS (None without) were set up; raises OSError."""
+    async def open(self, connected: Callable[[float], None]) -> tuple[Connection, float | None]:
+        """Open one, tell `connected` when TCP was set up, and return it with when TLS was (None without); raises OSError."""
         loop = asyncio.get_running_loop()
         target = self._endpoint
         plain = socket.socket(target.family, socket.SOCK_STREAM)
@@ -94,7 +94,7 @@ class Connections:
             plain.setblocking(False)  # noqa: FBT003 - the standard library's
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await loop.sock_connect(plain, (target.address, target.port))
-            connected = loop.time()
+            connected(loop.time())
             _, connection = await loop.create_connection(
                 lambda: Connection(loop),
                 sock=plain,
@@ -104,7 +104,7 @@ class Connections:
         except BaseException:
             plain.close()
             raise
-        return connection, connected, loop.time() if target.tls else None
+        return connection, loop.time() if target.tls else None
 
     def give_back(self, connection: Connection) -> None:
         """Keep a connection whose answer is whole for the next probe."""
@@ -112,8 +112,10 @@ class Connections:
         if not self._reuses:
             connection.close()
             return
-        connection.idle_since = asyncio.get_running_loop().time()
+        now = connection.idle_since = asyncio.get_running_loop().time()
         self._idle.append(connection)
+        while self._idle and now - self._idle[0].idle_since >= _MOST_IDLE_SECONDS:
+            self._idle.popleft().close()  # what a burst has opened is not held for ever
 
     def close(self) -> None:
         """Close all that are idle."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import ssl
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -12,11 +13,14 @@ from urllib.parse import urlsplit
 from fairclock.errors import FairclockError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 PROBE_HEADER = "X-Fairclock-Probe"
 """Marks a request as a probe, with its run."""
+
+_Address = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
+_TRIED_SECONDS = 2.0
 
 _PORTS = {"http": 80, "https": 443}
 _ROUTES = {"chat": "/v1/chat/completions", "completions": "/v1/completions"}
@@ -63,11 +67,11 @@ class Endpoint:
 
 def endpoint(url: str, *, api_key: str = "", ca: Path | None = None) -> Endpoint:
     """Look `url` up; its path may end with /v1. Raises where it is no address or has none."""
-    parts = urlsplit(url)
     try:
+        parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        port = None
+        parts, port = urlsplit(""), None
     if parts.scheme not in _PORTS or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise UsageError(
             url.rpartition("@")[2],
@@ -77,11 +81,14 @@ def endpoint(url: str, *, api_key: str = "", ca: Path | None = None) -> Endpoint
     port = port or _PORTS[parts.scheme]
     try:
         found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # a label of a name may be empty, or too long
         raise FairclockError(
-            parts.hostname, "the name has no address", found=error.strerror, remedy="correct the address"
+            parts.hostname,
+            "the name has no address",
+            found=getattr(error, "strerror", None) or "not a name",
+            remedy="correct the address",
         ) from error
-    family, _, _, _, address = found[0]
+    family, _, _, _, address = _first_that_answers(found)
     return Endpoint(
         url=f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/"),
         host=parts.hostname,
@@ -92,6 +99,16 @@ def endpoint(url: str, *, api_key: str = "", ca: Path | None = None) -> Endpoint
         tls=_trust(ca) if parts.scheme == "https" else None,
         api_key=api_key,
     )
+
+
+def _first_that_answers(found: Sequence[_Address]) -> _Address:
+    """Return the first address that takes a connection, as a customer's client would: a name may mean several. Else the first."""
+    for each in found if len(found) > 1 else ():
+        with suppress(OSError), socket.socket(each[0], socket.SOCK_STREAM) as tried:
+            tried.settimeout(_TRIED_SECONDS)
+            tried.connect(each[4])
+            return each
+    return found[0]
 
 
 def _trust(ca: Path | None) -> ssl.SSLContext:

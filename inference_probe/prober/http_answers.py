@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LARGEST_HEAD_BYTES = 65_536
+_LENGTH_DIGITS = 15
 _FIRST_FINAL_STATUS = 200
 _NO_BODY = frozenset({204, 304})
+_HEX = frozenset(b"0123456789abcdefABCDEF")
+_STATUS = re.compile(r"HTTP/1\.\d [1-9]\d\d(?: .*)?", re.ASCII)
 
 _State = Literal["head", "length", "size", "chunk", "trailer", "to_the_end", "whole"]
 
@@ -103,25 +107,25 @@ class HttpAnswer:
         return True
 
     def _size(self, text: bytes) -> None:
-        try:
-            self._left = int(text.partition(b";")[0].strip(), 16)
-        except ValueError:
-            raise NotHttp("a chunk has no size") from None
+        size = text.partition(b";")[0].strip()
+        if not size or not _HEX.issuperset(size):
+            raise NotHttp("a chunk has no size")
+        self._left = int(size, 16)
         self._state = "chunk" if self._left else "trailer"
 
     def _head(self, text: bytes) -> None:
         first, *lines = text.decode("latin-1").split("\r\n")
-        words = first.split(" ", 2)
-        if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():  # noqa: PLR2004
+        if _STATUS.fullmatch(first) is None:
             raise NotHttp("no HTTP/1.1 status line")
-        status = int(words[1])
+        version, number = first.split(" ", 2)[:2]
+        status = int(number)
         if status < _FIRST_FINAL_STATUS:
             return  # an informational answer; the final one follows
         self.status = status
         for line in lines:
             name, _, value = line.partition(":")
             self.headers[name.strip().lower()] = value.strip()
-        self._frame(version=words[0])
+        self._frame(version=version)
 
     def _frame(self, *, version: str) -> None:
         said = self.headers.get("connection", "").lower()
@@ -132,7 +136,7 @@ class HttpAnswer:
             self._state = "size"
         elif "content-length" in self.headers:
             length = self.headers["content-length"]
-            if not (length.isascii() and length.isdigit()):
+            if not (length.isascii() and length.isdigit() and len(length) <= _LENGTH_DIGITS):
                 raise NotHttp("the length is no number")
             self._left = int(length)
             self._state = "length"

@@ -24,6 +24,12 @@ FROM_INTENDED = {
 }
 """The clocks that run from the intended start, and the mark that stops each."""
 
+_HANDSHAKES = {
+    "connect": ("sent", "connected", ("connect:", "timeout:connecting")),
+    "tls": ("connected", "secured", ("connect:", "TLS:", "timeout:securing")),
+}
+"""The marks between which each handshake lies, and how the errors begin of one that was begun and never ended."""
+
 CLOCKS = (*FROM_INTENDED, "time_per_output_token", "connect", "tls")
 
 
@@ -31,26 +37,40 @@ def latencies(seen: Sequence[Observation], clock: str) -> Ranked:
     """Return a clock's values in seconds; the lateness of the prober is in them, never taken out."""
     telling = [each for each in seen if each.says_something]
     if clock in FROM_INTENDED:
-        found = list(_from_intended(telling, FROM_INTENDED[clock]))
-        # a clock that nothing stopped was not measured: that all failed is seen on the clocks that were
-        return ranked(found if any(each != NEVER for each in found) or clock == "end_to_end" else ())
+        return _with_failures(clock, telling, list(_from_intended(telling, FROM_INTENDED[clock])))
     if clock == "time_per_output_token":
-        return ranked(_per_token(telling))
-    begin, end = ("sent", "connected") if clock == "connect" else ("connected", "secured")
-    return ranked(
-        getattr(each, end) - getattr(each, begin)
-        for each in telling
-        if getattr(each, end) is not None and getattr(each, begin) is not None
-    )
+        return _with_failures(clock, telling, list(_per_token(telling)))
+    return ranked(_handshakes(telling, *_HANDSHAKES[clock]))
+
+
+def _with_failures(clock: str, telling: Sequence[Observation], measured: Sequence[float]) -> Ranked:
+    """Rank what failed above all that was measured.
+
+    A clock that none of the answers stopped was not measured, such as tokens' of whole answers. Where there is no answer
+    at all, every clock is without end but that of reasoning, which not every model has.
+    """
+    failed = sum(each.outcome is not ProbeOutcome.OK for each in telling)
+    is_measured = bool(measured) or (failed == len(telling) and clock != "time_to_first_reasoning_token")
+    return ranked([*measured, *[NEVER] * failed] if is_measured else ())
 
 
 def _from_intended(telling: Iterable[Observation], mark: str) -> Iterator[float]:
     for each in telling:
         instant = getattr(each, mark)
-        if each.outcome is not ProbeOutcome.OK:
-            yield NEVER
-        elif instant is not None:
+        if each.outcome is ProbeOutcome.OK and instant is not None:
             yield instant - each.intended
+
+
+def _handshakes(
+    telling: Iterable[Observation], begin: str, end: str, unmade: tuple[str, ...]
+) -> Iterator[float]:
+    """Yield how long each took that was made; one that was begun and never ended is without end."""
+    for each in telling:
+        begun, ended = getattr(each, begin), getattr(each, end)
+        if begun is not None and ended is not None:
+            yield ended - begun
+        elif begun is not None and (each.error or "").startswith(unmade):
+            yield NEVER
 
 
 def _per_token(telling: Iterable[Observation]) -> Iterator[float]:
@@ -68,8 +88,9 @@ def _per_token(telling: Iterable[Observation]) -> Iterator[float]:
 def figures(seen: Sequence[Observation]) -> dict[str, Any]:
     """Return what a stage came to: outcomes, errors by class, tokens, and each clock that was measured."""
     ends = [each.done for each in seen if each.done is not None and each.outcome is ProbeOutcome.OK]
-    begins = [each.intended for each in seen]
-    elapsed = max(ends) - min(begins) if ends else 0.0
+    begins = [each.intended for each in seen if each.sent is not None]
+    # to the last probe that was meant to begin too: a service that answers for a second and then fails does no more work a second
+    elapsed = max(*ends, *begins) - min(begins) if ends else 0.0
     completed = sum(each.completion_tokens or 0 for each in seen if each.outcome is ProbeOutcome.OK)
     telling = [each for each in seen if each.says_something]
     failed = sum(each.outcome is not ProbeOutcome.OK for each in telling)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairclock import __version__
@@ -34,7 +34,8 @@ START_AHEAD_SECONDS = 0.1
 class Loading:
     """A run: where, how, when. `bound_seconds`: how late the prober may be at P99; `wall`: seconds since 1970.
 
-    asks: what asks instead of sockets.
+    asks: what asks instead of sockets. answered_before: whether the endpoint is known to take probes; where it fails from the first one
+    on, that is a result.
     """
 
     endpoint: Endpoint
@@ -43,6 +44,7 @@ class Loading:
     wall: Callable[[], float]
     fresh_connections: bool = False
     asks: Asks | None = None
+    answered_before: bool = False
 
 
 async def load(
@@ -57,8 +59,9 @@ async def load(
     connections = Connections(loading.endpoint, reuses=not loading.fresh_connections)
     asker = loading.asks or Asker(connections)
     try:
-        lengths = await calibrated(asker, loading.endpoint, loading.asking)
-        asking = replace(loading.asking, lengths=lengths)
+        asking = await calibrated(
+            asker, loading.endpoint, loading.asking, answered_before=loading.answered_before
+        )
         questions = list(asking.questions(loading.endpoint, arrivals))
         started = asyncio.get_running_loop().time() + START_AHEAD_SECONDS
         begun = loading.wall() + START_AHEAD_SECONDS

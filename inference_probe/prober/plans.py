@@ -25,7 +25,8 @@ _TYPICAL = Lengths()
 class Asking:
     """How a run asks. `run` is its id; `tenant` whose traffic its probes are at the gateway: never a customer's.
 
-    cancel_ratio of the probes are left `cancel_seconds` after they were sent.
+    cancel_ratio of the probes are left `cancel_seconds` after they were sent. extends: whether they ask for what is no part of
+    OpenAI's API: answers of exactly the wanted length, and a count with every chunk.
     """
 
     run: str
@@ -41,6 +42,7 @@ class Asking:
     seed: int = 0
     inference_mode: str = ""
     lengths: Lengths = _TYPICAL
+    extends: bool = True
 
     def question(
         self,
@@ -112,8 +114,9 @@ class Asking:
             "temperature": 0,
         }
         if self.streams:
-            body["stream_options"] = {"include_usage": True, "continuous_usage_stats": True}
-        if not may_stop:
+            more = {"continuous_usage_stats": True} if self.extends else {}
+            body["stream_options"] = {"include_usage": True, **more}
+        if self.extends and not may_stop:
             body["ignore_eos"] = True
         if self.api == "chat":
             return body | {"messages": [{"role": "user", "content": prompt}]}

@@ -19,7 +19,11 @@ def run_lines(result: Result) -> Iterator[str]:
     header = result.header
     found = figures(result.seen)
     yield f"run {header['run']}: {header['mode']} of {header['endpoint']}, {header['model']}"
+    if header.get("was_stopped"):
+        yield "cut short: what follows is said of what was measured until then"
     yield f"{found['probes']} probes, " + said(found["outcomes"])
+    if again := sum(each.again for each in result.seen):
+        yield f"{again} were sent again: a connection that was open was being closed"
     if found["errors"]:
         yield "errors: " + said(found["errors"])
     if found["requests_per_second"] is not None:

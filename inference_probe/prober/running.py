@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from inference_probe.prober.schedules import Arrival
 
 
+_LEAST_FAILED_SECONDS = 0.05
+"""How long after a probe of a closed loop that failed the next one is sent at the earliest."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
     """What a loop saw, in the order of its schedule, and its own lags in seconds. was_stopped: before its end."""
@@ -67,26 +71,38 @@ async def run_closed(
     started: float,
     begin: float,
     end: float,
+    stop: asyncio.Event | None = None,
 ) -> Ran:
     """Keep `concurrency` questions under way from `begin` to `end`, both after `started` on the loop's clock.
 
     A closed loop waits for answers, so it leaves out what others would have waited: its latencies say how the service does
-    at this concurrency, and nothing of a schedule. Each probe is intended when the one before it was done.
+    at this concurrency, and nothing of a schedule. Each probe is intended when the one before it was done; after one that failed
+    at once a moment later, so that a service that is away is not asked as fast as the loop turns. `stop` ends it all.
     """
     loop = asyncio.get_running_loop()
     seen: list[Observation] = []
 
+    def is_stopped() -> bool:
+        return stop is not None and stop.is_set()
+
     async def keep_asking() -> None:
-        while (now := loop.time()) < started + end:
+        while not is_stopped() and (now := loop.time()) < started + end:
             question = next(questions, None)
             if question is None:
                 return
             seen.append(await asker.ask(question, started=started, intended=now))
+            if seen[-1].outcome is not ProbeOutcome.OK:
+                await asyncio.sleep(max(0.0, now + _LEAST_FAILED_SECONDS - loop.time()))
 
     async with LagMeter() as meter:
         await asyncio.sleep(max(0.0, started + begin - loop.time()))
-        await asyncio.gather(*(keep_asking() for _ in range(concurrency)))
-    return Ran(seen=sorted(seen, key=lambda each: each.number), lags=meter.lags)
+        asking = [loop.create_task(keep_asking()) for _ in range(concurrency)]
+        stopping = None if stop is None else loop.create_task(stop.wait())
+        await _all_or_stopped(asking, stopping)
+        for found in await asyncio.gather(*asking, return_exceptions=True):
+            if isinstance(found, Exception):
+                raise found
+    return Ran(seen=sorted(seen, key=lambda each: each.number), lags=meter.lags, was_stopped=is_stopped())
 
 
 async def _send(
@@ -107,14 +123,20 @@ async def _send(
 async def _ended(
     tasks: Sequence[asyncio.Task[Observation]], stopping: asyncio.Task[bool] | None
 ) -> Sequence[Observation]:
-    if stopping is not None:
-        everything = asyncio.ensure_future(asyncio.gather(*tasks))
-        waited: list[asyncio.Future[Any]] = [everything, stopping]
-        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        for task in tasks:
-            task.cancel()  # each that is under way says what it saw so far
+    await _all_or_stopped(tasks, stopping)
     return await asyncio.gather(*tasks)
+
+
+async def _all_or_stopped(tasks: Sequence[asyncio.Task[Any]], stopping: asyncio.Task[bool] | None) -> None:
+    """Wait until all tasks are done, or leave them: each that is under way says what it saw so far."""
+    if stopping is None:
+        return
+    everything = asyncio.ensure_future(asyncio.gather(*tasks, return_exceptions=True))
+    waited: list[asyncio.Future[Any]] = [everything, stopping]
+    await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    for task in tasks:
+        task.cancel()
 
 
 def _unsent(arrival: Arrival, question: Question) -> Observation:

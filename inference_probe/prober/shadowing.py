@@ -15,6 +15,7 @@ from inference_probe.prober.asking import Asker
 from inference_probe.prober.calibrating import calibrated
 from inference_probe.prober.connections import Connections
 from inference_probe.prober.latencies import figures
+from inference_probe.prober.lateness import STOPPED
 from inference_probe.prober.loading import START_AHEAD_SECONDS, header, own_measure
 from inference_probe.prober.result_files import Result
 from inference_probe.prober.running import run_open
@@ -54,7 +55,9 @@ async def shadow(
     asker = loading.asks or Asker(connections)
     loop = asyncio.get_running_loop()
     try:
-        asking = replace(loading.asking, lengths=await calibrated(asker, loading.endpoint, loading.asking))
+        asking = await calibrated(
+            asker, loading.endpoint, loading.asking, answered_before=loading.answered_before
+        )
         upcoming = loop.run_in_executor(None, plan.read, _window(plan, 0))
         asked: list[tuple[asyncio.Task[Ran], dict[str, Any]]] = []
         first, found = 0, await upcoming
@@ -95,9 +98,36 @@ async def _stopped(stop: asyncio.Event | None, seconds: float) -> bool:
         return False
 
 
+def all_periods(told: Sequence[Result], *, void: int, was_stopped: bool) -> Result:
+    """Return all periods as one run; its measure of itself is the worst of theirs. Raises NotEvaluable where nothing was asked."""
+    schedules = [each.header["schedule"] for each in told]
+    came, without = (sum(each[name] for each in schedules) for name in ("arrivals", "without_a_length"))
+    seen = [probe for each in told for probe in each.seen]
+    if not any(each.sent is not None for each in seen):
+        raise NotEvaluable(
+            "probe run",
+            "nothing was repeated",
+            found=f"{came} arrivals of the share, {without} without a length, {void} periods void",
+            remedy="raise --share, let the gateway log prompt_tokens or collect the engine's spans, or raise --most-late-ms",
+        )
+    asked = [each for each in told if each.header["prober"] is not None]
+    worst = max(asked, key=lambda each: each.header["prober"]["lateness"]["p99"] or 0.0)
+    schedule = {
+        **schedules[0],
+        "to": schedules[-1]["to"],
+        "arrivals": came,
+        "without_a_length": without,
+        "void_periods": void,
+    }
+    said = {"schedule": schedule, "was_stopped": was_stopped, "figures": figures(seen)}
+    return Result(header={**worst.header, **said}, seen=seen)
+
+
 def _told(loading: Loading, ran: Ran, schedule: dict[str, Any], begun: float) -> Result | NotEvaluable:
     try:
-        itself = own_measure(ran, loading.bound_seconds)
+        # a period without arrivals says that there were none, and one that was ended before its first nothing
+        was_begun = any(each.error != STOPPED for each in ran.seen)
+        itself = own_measure(ran, loading.bound_seconds) if was_begun else None
     except NotEvaluable as void:
         return void
     said = header(loading, mode="shadow", begun=begun, schedule=schedule, itself=itself)

@@ -11,6 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _LARGEST_EVENT_BYTES = 16 << 20
+_LARGEST_COUNT = (1 << 32) - 1
+_MOST_COUNTED_TOKENS = 1 << 20
+"""A service that counts further than anybody may ask gives no token an instant."""
+
+_LONGEST_WORD, _LONGEST_NAME = 200, 80
 _TRUTH = "fairclock"
 _CONTENT = ("content", "text", "refusal")
 _REASONING = ("reasoning_content", "reasoning")
@@ -18,7 +23,11 @@ _REASONING = ("reasoning_content", "reasoning")
 
 @dataclass(slots=True, kw_only=True)
 class Tokens:
-    """What an answer has shown so far; instants are the caller's. `is_finished`: it said why it ended, or [DONE]."""
+    """What an answer has shown so far; instants are the caller's.
+
+    is_finished: a stream said [DONE], a whole answer why it ended. is_nonsense: it is none, or has no choice in it.
+    truth: what the service says of itself, as far as it is numbers that are any and short words.
+    """
 
     first_token: float | None = None
     first_reasoning_token: float | None = None
@@ -45,14 +54,19 @@ class TokenStream:
         self._pieces: list[str] = []
         self._buffer = bytearray()
         self._event = ""
+        self._lines: list[bytes] = []
+        self._lines_at = 0.0
         self._counts: bool | None = None
+        self._chunks = 0
+        self._has_choice = False
 
     def take(self, data: bytes, at: float) -> None:
         """Take some bytes of the body that came at the instant `at`."""
         self._buffer += data
-        if len(self._buffer) > _LARGEST_EVENT_BYTES:
+        if len(self._buffer) + sum(map(len, self._lines)) > _LARGEST_EVENT_BYTES:
             self.tokens.is_nonsense = True
             self._buffer.clear()
+            self._lines.clear()
         if not self._streams:
             return
         while (end := self._buffer.find(b"\n")) >= 0:
@@ -62,57 +76,78 @@ class TokenStream:
 
     def end(self) -> None:
         """Take note that the body is over, and read it where it is one object."""
-        if not self._streams:
+        if self._streams:
+            self._line(bytes(self._buffer).rstrip(b"\r"), self._lines_at)
+            self._line(b"", self._lines_at)  # the last event may lack its empty line
+        else:
             said = _object(bytes(self._buffer))
             if said is None:
                 self.tokens.is_nonsense = True
             else:
                 self._message(said, None)
         self._buffer.clear()
+        if not (self._has_choice or self.tokens.error):
+            self.tokens.is_nonsense = True
         self.tokens.text = "".join(self._pieces)
 
     def _line(self, line: bytes, at: float) -> None:
         if not line:
+            self._dispatch()
             self._event = ""
         elif line.startswith(b"event:"):
             self._event = line[6:].strip().decode("utf-8", "replace")
         elif line.startswith(b"data:"):
-            content = line[5:].strip()
-            if content == b"[DONE]":
+            self._lines.append(line[5:].strip())
+            self._lines_at = at
+
+    def _dispatch(self) -> None:
+        """Read an event, whose data may be written over several lines; some write events without an empty line between."""
+        lines, self._lines = self._lines, []
+        joined = _object(b"\n".join(lines)) if len(lines) > 1 else None
+        if joined is not None:
+            self._said(joined)
+            return
+        for line in lines:
+            if line == b"[DONE]":
                 self.tokens.is_finished = True
-                return
-            said = _object(content)
-            if said is None:
-                self.tokens.is_nonsense = True
-            elif self._event == _TRUTH:
-                self.tokens.truth = said
             else:
-                self._message(said, at)
+                self._said(_object(line))
+
+    def _said(self, said: dict[str, Any] | None) -> None:
+        if said is None:
+            self.tokens.is_nonsense = True
+        elif self._event == _TRUTH:
+            self.tokens.truth = _truth(said)
+        else:
+            self._message(said, self._lines_at)
 
     def _message(self, said: dict[str, Any], at: float | None) -> None:
         """Take one chunk, or a whole answer, for which `at` is None: when its tokens came nobody knows."""
         tokens = self.tokens
         if isinstance(said.get(_TRUTH), dict):
-            tokens.truth = said[_TRUTH]
+            tokens.truth = _truth(said[_TRUTH])
         if said.get("error"):
             tokens.error = _error(said["error"])
             return
+        usage = said.get("usage")
         choices = said.get("choices")
+        if choices is None and isinstance(usage, dict):
+            choices = []  # some sum up without any
         if not isinstance(choices, list):
             tokens.is_nonsense = True
             return
         for choice in choices:
             if isinstance(choice, dict):
+                self._has_choice = True
                 self._choice(choice, at)
-        usage = said.get("usage")
+        self._chunks += bool(choices)
         if isinstance(usage, dict):
             if self._counts is None:
-                self._counts = True
+                self._counts = _count(usage.get("completion_tokens")) is not None
             self._usage(usage, at if choices and self._counts else None)
-        elif self._counts is None and (tokens.first_token or tokens.first_reasoning_token) is not None:
-            self._counts = (
-                False  # a count that comes later sums up what came before, and is no token's instant
-            )
+        elif self._counts is None and choices and not (self._chunks == 1 and _is_role_alone(choices)):
+            # a count that comes later sums up what came before, and is no token's instant
+            self._counts = False
 
     def _choice(self, choice: dict[str, Any], at: float | None) -> None:
         tokens = self.tokens
@@ -132,7 +167,7 @@ class TokenStream:
         if at is not None and is_reasoning and tokens.first_reasoning_token is None:
             tokens.first_reasoning_token = at
         if choice.get("finish_reason"):
-            tokens.finish_reason = str(choice["finish_reason"])[:40]
+            tokens.finish_reason = _word(str(choice["finish_reason"]), 40)
             if at is None:
                 tokens.is_finished = True
 
@@ -148,7 +183,10 @@ class TokenStream:
             return
         new = completed - (tokens.completion_tokens or 0)
         tokens.completion_tokens = max(completed, tokens.completion_tokens or 0)
-        if at is not None and new > 0:
+        if completed > _MOST_COUNTED_TOKENS:
+            self._counts = False
+            tokens.instants.clear()
+        elif at is not None and new > 0:
             tokens.instants.extend([at] * new)
 
 
@@ -165,11 +203,40 @@ def _text(value: Any) -> str:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
+        else None
+    )
 
 
 def _error(said: Any) -> str:
     """Return the class of an error, never its message: that may quote the prompt."""
     if isinstance(said, dict):
-        return str(said.get("type") or said.get("code") or "error")[:80]
+        return _word(str(said.get("type") or said.get("code") or "error"), 80)
     return "error"
+
+
+def _is_role_alone(choices: list[Any]) -> bool:
+    deltas: list[Any] = [each.get("delta") for each in choices if isinstance(each, dict)]
+    return all(isinstance(each, dict) and each.get("role") for each in deltas) and not any(
+        _text(each.get(name)) for each in deltas for name in (*_CONTENT, *_REASONING)
+    )
+
+
+def _truth(said: dict[str, Any]) -> dict[str, Any]:
+    """Return what can be kept of a service's words: it may be any service, and what is no number breaks the run's file."""
+    return {
+        _word(name, _LONGEST_NAME): _word(value, _LONGEST_WORD) if isinstance(value, str) else value
+        for name, value in said.items()
+        if value is None or isinstance(value, str) or _is_number(value)
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) <= _LARGEST_COUNT  # nan is not
+
+
+def _word(text: str, most: int) -> str:
+    """Return the beginning of a text, without halves of characters: they cannot be written."""
+    return text[:most].encode("utf-8", "replace").decode("utf-8")

@@ -28,8 +28,8 @@ def printed(
     if measurement.lateness_us is not None:
         p50, p99, most = measurement.lateness_us
         yield f"sent later than intended by {_ms(p50)} (P50), {_ms(p99)} (P99), {_ms(most)} (most)"
-    if reconciliation.repeated:
-        yield f"{reconciliation.repeated} ids were told more than once by a source, and are nobody's sighting"
+    for source, count in reconciliation.repeated.items():
+        yield f"{source} told of {count} probes more than once"
     if measurement.sources:
         yield ""
         yield from _table(("source", "should see", "saw", "missing"), map(_source_row, measurement.sources))

@@ -3364,13 +3364,11 @@ def at(ascending: Sequence[int], percentile: int) -> float:
 
 
 def source_row(source: str, found: Sequence[tuple[Tree, Tree]]) -> Tree:
-    """Return how many probes a source should have seen and saw: a gateway what got a status, an engine what was answered."""
+    """Return how many probes a source should have seen and saw: a gateway what got a status, the others what was answered."""
     expected = [
         (probe, source in seen)
         for probe, seen in found
-        if {"client": probe["sent_at"] is not None, "gateway": probe["status"] != 0}.get(
-            source, probe["outcome"] == "ok"
-        )
+        if (probe["status"] != 0 if source == "gateway" else probe["outcome"] == "ok")
     ]
     last = next((place for place, (_, was) in enumerate(reversed(expected)) if was), len(expected))
     count = sum(was for _, was in expected)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class SourceCount:
     """How many probes a source should have seen and saw.
 
-    A gateway should have seen whatever was answered, an engine's sources what was answered well. unseen_last: how many
+    A gateway should have seen whatever was answered, client and engine what was answered well: of what a client gave up it has no
+    duration, and that is its service's failure. unseen_last: how many
     of those in a row, up to the last, it did not see, from `unseen_since` on.
     """
 
@@ -59,8 +60,6 @@ def _count(source: Source, ordered: Sequence[Reconciled]) -> SourceCount:
 
 def _should_see(source: Source, each: Reconciled) -> bool:
     probe = each.probe
-    if source is Source.CLIENT:
-        return probe.sent_at is not None
     if source is Source.GATEWAY:
         # whoever answers with a status has passed the gateway
         return probe.status != 0

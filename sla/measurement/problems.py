@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from fairclock.model.sightings import Source
     from sla.measurement.bounding import ClockBounds
@@ -65,8 +65,10 @@ def checked_sources(
     ]
 
 
-def checked_losses(measurement: Measurement, limits: Limits) -> list[Checked]:
-    """Return what share of the probes each source missed that saw any."""
+def checked_losses(
+    measurement: Measurement, limits: Limits, *, known: Collection[Source] = ()
+) -> list[Checked]:
+    """Return what share of the probes each source missed that saw any, or is `known` to have seen some before."""
     return [
         Checked(
             subject=each.source.value,
@@ -76,7 +78,7 @@ def checked_losses(measurement: Measurement, limits: Limits) -> list[Checked]:
             counted=each.expected,
         )
         for each in measurement.sources
-        if each.seen
+        if each.seen or (each.expected and each.source in known)
     ]
 
 
@@ -128,10 +130,28 @@ class Problem:
     sentence: str
 
 
-def problems(measurement: Measurement, limits: Limits) -> list[Problem]:
-    """Return everything of `measurement` that is beyond its limit, sources first."""
+def problems(
+    measurement: Measurement,
+    limits: Limits,
+    *,
+    known: Collection[Source] = (),
+    repeated: Mapping[Source, int] | None = None,
+    taken_for: Mapping[str, int] | None = None,
+) -> list[Problem]:
+    """Return everything of `measurement` that is beyond its limit, sources first.
+
+    known: the sources that saw probes of before. repeated: of how many probes each source told more than once.
+    taken_for: how many the gateway took for a customer's, by tenant.
+    """
     found = []
-    for each in checked_losses(measurement, limits):
+    for tenant, count in (taken_for or {}).items():
+        sentence = f"{count} probes are in the figures and on the bill of the tenant {tenant}: give the prober a key of its own"
+        found.append(Problem(kind="tenant", about=tenant, sentence=sentence))
+    for source, count in (repeated or {}).items():
+        if count > limits.missing * measurement.reconciled:
+            sentence = f"{source} told of {count} of {measurement.reconciled} probes more than once: who counts its rows counts these twice"
+            found.append(Problem(kind="repeated", about=source.value, sentence=sentence))
+    for each in checked_losses(measurement, limits, known=known):
         if each.is_wrong:
             sentence = f"{each.subject} does not have {each.bad} of {each.counted} probes that it should have"
             found.append(Problem(kind="missing", about=each.subject, sentence=sentence))

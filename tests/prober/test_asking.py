@@ -14,6 +14,7 @@ from inference_probe.prober.connections import Connections
 from inference_probe.prober.endpoints import endpoint
 from inference_probe.prober.latencies import latencies
 from inference_probe.prober.plans import Asking
+from inference_probe.prober.ranks import NEVER
 from inference_probe.prober.running import run_open
 from inference_probe.prober.schedules import constant
 from tests.prober.servers import answer, chat_stream, plainly, serving, sse
@@ -98,6 +99,39 @@ def test_a_connection_that_was_being_closed_is_replaced_and_said():
     assert (first.again, second.again, second.outcome) == (False, True, ProbeOutcome.OK)
 
 
+def test_a_connection_that_breaks_while_it_is_answered_is_a_failure_and_is_not_asked_again(monkeypatch):
+    monkeypatch.setattr("inference_probe.prober.asking._CLOSING_SECONDS", 0.0)
+
+    async def answers(headers, body):
+        if len(service.requests) == 2:
+            yield None
+        yield answer()
+
+    with serving(answers) as service:
+        _, second = asked(service.url, times=2)
+        assert (second.again, second.outcome.value, second.error) == (
+            False,
+            "unreachable",
+            "connection broke",
+        )
+        assert len(service.requests) == 2
+
+
+def test_connections_that_a_burst_has_opened_are_not_held_for_ever(monkeypatch):
+    monkeypatch.setattr("inference_probe.prober.connections._MOST_IDLE_SECONDS", 0.0)
+
+    async def ask():
+        place = endpoint(service.url)
+        connections = Connections(place, reuses=True)
+        opened = [(await connections.open(lambda _: None))[0] for _ in range(3)]
+        for each in opened:
+            connections.give_back(each)
+        return [each.is_open for each in opened]
+
+    with serving(plainly) as service:
+        assert asyncio.run(ask()) == [False, False, False]
+
+
 def test_the_handshake_of_tls_is_a_mark_of_its_own_and_a_stranger_is_not_trusted(tmp_path):
     trusted = make_authority(tmp_path)
     stranger = make_authority(tmp_path, "stranger")
@@ -109,6 +143,9 @@ def test_the_handshake_of_tls_is_a_mark_of_its_own_and_a_stranger_is_not_trusted
     assert first.sent <= first.connected <= first.secured <= first.first_byte
     assert (first.outcome, second.connected, second.secured) == (ProbeOutcome.OK, None, None)
     assert (refused.outcome.value, refused.error) == ("unreachable", "TLS: CERTIFICATE_VERIFY_FAILED")
+    assert refused.connected is not None
+    assert latencies([first, refused], "tls").at(100) == NEVER
+    assert (latencies([first, refused], "connect").n, latencies([second], "tls").n) == (2, 0)
 
 
 async def silent(headers, body):
@@ -141,7 +178,7 @@ def giving(*pieces):
         pytest.param(giving(None), "unreachable", "connection broke", id="closed without a word"),
         pytest.param(giving(b"nonsense\r\n\r\n"), "unreachable", "not HTTP: no HTTP/1.1 status line", id="no HTTP"),
         pytest.param(giving(answer()[:-30], None), "incomplete", "connection broke", id="broken off in the answer"),
-        pytest.param(giving(answer(sse({"choices": []}, done=False))), "incomplete", "it does not say that it ended", id="a stream without an end"),
+        pytest.param(giving(answer(sse({"choices": [{"delta": {}}]}, done=False))), "incomplete", "it does not say that it ended", id="a stream without an end"),
         pytest.param(giving(answer(sse({"error": {"type": "boom"}}))), "incomplete", "error in the answer: boom", id="an error in the stream"),
         pytest.param(giving(answer(b"data: {\n\ndata: [DONE]\n\n")), "wrong_answer", "not an OpenAI-compatible answer", id="nonsense"),
     ],
@@ -173,6 +210,7 @@ def test_nobody_there_is_unreachable():
         free.bind(("127.0.0.1", 0))
         (seen,) = asked(f"http://127.0.0.1:{free.getsockname()[1]}")
     assert (seen.outcome.value, seen.error) == ("unreachable", "connect: ECONNREFUSED")
+    assert latencies([seen], "connect").values == (NEVER,)
 
 
 def test_a_standstill_of_a_real_service_is_never_shorter_than_it_was():

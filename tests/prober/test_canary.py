@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -13,7 +14,7 @@ from exporters.webhooks.event import Severity, State
 from fairclock.errors import ConfigurationError
 from fairclock.model.probes import ProbeOutcome
 from inference_probe.prober.canary.comparing import BASELINE, CANARY, Comparison, compare
-from inference_probe.prober.canary.deciding import Recommendation, Side, decide
+from inference_probe.prober.canary.deciding import Recommendation, Side, decide, side
 from inference_probe.prober.canary.policy import CanaryPolicy, load_policy
 from inference_probe.prober.canary.telling import decision_event
 from inference_probe.prober.endpoints import endpoint
@@ -27,7 +28,6 @@ GOOD = Side(probes=1000, mean_seconds=1.0, error_ratio=0.01, memory_bytes=100.0)
 
 
 def a_side(**changes):
-    from dataclasses import replace
 
     return replace(GOOD, **changes)
 
@@ -143,6 +143,22 @@ def test_what_is_never_measured_is_given_up_and_never_let_on():
     assert {each.next_percent for each in decisions} == {5}
 
 
+def test_a_step_that_was_void_is_done_again_with_other_numbers():
+    asked = []
+
+    class Late(Version):
+        async def ask(self, question, *, started, intended):
+            asked.append(question.request_id)
+            seen = await super().ask(question, started=started, intended=intended)
+            return replace(seen, sent=seen.sent + 1.0)
+
+    result, decisions, _ = compared(Late(1.0, 1.0), most_holds=1)
+    assert [each.recommendation.value for each in decisions] == ["hold"] * 2
+    assert all("probes were sent late" in each.reasons[0] for each in decisions)
+    assert result.seen == []
+    assert len(asked) == len(set(asked)) > 100
+
+
 @pytest.mark.parametrize(
     ("canary", "severity", "state"),
     [
@@ -156,6 +172,17 @@ def test_a_decision_is_one_change_of_the_runs_own_alert(canary, severity, state)
     event = decision_event(decide(POLICY, 5, GOOD, canary), run="r1", step=2, now=now)
     assert (event.alert_id, event.sequence, event.severity, event.state) == ("canary/r1", 3, severity, state)
     assert event.value in event.summary_en
+    assert not re.search(r"[a-z]{3,} [a-z]{3,}", event.summary_zh), event.summary_zh
+
+
+def test_a_version_that_refuses_what_the_other_answers_is_worse_and_a_wrong_key_is_no_ones_fault():
+    answered = [an_observation(n) for n in range(200)]
+    refused = [
+        an_observation(n, outcome=ProbeOutcome.CLIENT_ERROR, status=404, done=None) for n in range(200)
+    ]
+    old, new = (side(seen, clock="end_to_end", memory_bytes=1.0) for seen in (answered, refused))
+    assert decide(POLICY, 5, old, new).recommendation is Recommendation.ROLLBACK
+    assert decide(POLICY, 5, new, new).recommendation is Recommendation.HOLD
 
 
 def test_a_policy_file_is_read_and_what_is_wrong_in_it_is_named(tmp_path):

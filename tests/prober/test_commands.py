@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import socket
 from datetime import UTC, datetime, timedelta
 
+import click
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from fairclock.cli.probe_run import run
-from fairclock.errors import NotEvaluable, UsageError
+from fairclock.errors import FairclockError, NotEvaluable, UsageError
 from fairclock.model import Interval
 from fairclock.store import LineBatch, Query, open_store
 from fairclock.store.probes import probes_as_of
+from inference_probe.prober.endpoints import endpoint
 from inference_probe.prober.latencies import figures
 from inference_probe.prober.result_files import read_result
 from tests.acceptance.contracts import good_contract
@@ -217,6 +220,37 @@ def test_a_canary_that_fails_is_to_be_rolled_back_and_that_is_an_alert(dsn, tmp_
             ["--mode", "sweep", "--rates", "4", "--objective", "fast"], "not an objective", id="no objective"
         ),
         pytest.param(["--mode", "canary"], "the new version has no address", id="a canary without one"),
+        pytest.param(
+            ["--mode", "canary", "--canary", "http://127.0.0.1:9", "--policy", "none.yaml"],
+            "--policy: there is no such file",
+            id="a policy that is not there",
+        ),
+        pytest.param(
+            ["--mode", "sweep", "--rates", "4,9000000"],
+            "make no run",
+            id="a rate that is too high, after one that is not",
+        ),
+        pytest.param(
+            ["--mode", "canary", "--canary", "http://127.0.0.1:9"],
+            "compares memory",
+            id="a memory nobody tells of",
+        ),
+        pytest.param(
+            [
+                "--mode",
+                "canary",
+                "--canary",
+                "http://127.0.0.1:9",
+                "--metrics-url",
+                "http://127.0.0.1:9/metrics",
+                "--canary-metrics-url",
+                "http://127.0.0.1:9/metrics",
+                "--rate",
+                "0.01",
+            ],
+            "fewer probes than the policy asks for",
+            id="steps that can never be decided",
+        ),
         pytest.param(["--mode", "shadow"], "follows what is in the store", id="a shadow of nothing"),
     ],
 )
@@ -225,6 +259,159 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(words, message):
         with pytest.raises(UsageError, match=message):
             called(service.url, *COMMON, "--no-store", *words)
         assert service.requests == []
+
+
+@pytest.mark.parametrize("option", ["--rate", "--duration", "--timeout", "--most-late-ms", "--share"])
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_a_number_that_is_none_is_refused(option, number):
+    with serving(plainly) as service:
+        with pytest.raises(click.BadParameter):
+            called(service.url, *COMMON, "--no-store", option, number)
+        assert service.requests == []
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://a..b/", "http://host:99999999", "ftp://host", "http://u:p@host"]
+)
+def test_an_address_that_is_none_is_named(url):
+    with pytest.raises(FairclockError, match=r"not an endpoint's address|has no address"):
+        endpoint(url)
+
+
+def test_of_several_addresses_of_a_name_the_one_that_answers_is_asked(monkeypatch):
+    with serving(plainly) as service:
+        port = int(service.url.rpartition(":")[2])
+        found = [
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in ("127.0.0.2", "127.0.0.1")
+        ]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        assert endpoint(f"http://several.example:{port}").address == "127.0.0.1"
+    # where none answers the first one holds, and its failure is told
+    assert endpoint(f"http://several.example:{port}").address == "127.0.0.2"
+
+
+def test_a_file_that_cannot_be_written_is_known_before_anything_is_asked(tmp_path):
+    (tmp_path / "file").write_text("")
+    with serving(plainly) as service:
+        with pytest.raises(FairclockError, match="cannot be written") as refused:
+            called(service.url, *COMMON, "--no-store", "-o", tmp_path / "file" / "run.jsonl")
+        assert service.requests == []
+    assert "name another file by -o" in str(refused.value)
+
+
+def test_a_service_that_is_down_is_a_result_and_an_address_that_never_answered_a_mistake(dsn):
+    is_down = False
+
+    async def answers(headers, body):
+        yield answer(b"", status="502 Bad Gateway") if is_down else answer()
+
+    words = [*COMMON, "--rate", 20, "--duration", 0.2, "--dsn", dsn, "--json"]
+    with serving(answers) as service:
+        called(service.url, *words)
+        is_down = True
+        down = json.loads(called(service.url, *words).stdout)
+    assert down["figures"]["outcomes"] == {"server_error": 4}
+    assert {each.outcome.value for each in rows(dsn, down["run"])} == {"server_error"}
+    before = rows(dsn)
+    with serving(answers) as another, pytest.raises(FairclockError, match="it does not take probes"):
+        called(another.url, *words)
+    assert rows(dsn) == before
+
+
+def test_no_run_asks_what_an_earlier_one_asked_unless_it_is_told_to():
+    def prompts(*words):
+        with serving(plainly) as service:
+            called(service.url, *COMMON, "--rate", 20, "--duration", 0.2, "--no-store", *words)
+        return {body["messages"][0]["content"] for _, body in service.requests}
+
+    assert not prompts() & prompts()
+    assert prompts("--seed", 7) == prompts("--seed", 7)
+
+
+def test_a_service_that_takes_only_what_is_openais_is_asked_only_that(tmp_path):
+    async def strict(headers, body):
+        more = {"ignore_eos"} & set(body) or {"continuous_usage_stats"} & set(body["stream_options"])
+        yield answer(b"", status="400 Unknown parameter") if more else answer()
+
+    file = tmp_path / "run.jsonl"
+    with serving(strict) as service:
+        done = called(service.url, *COMMON, "--rate", 20, "--duration", 0.2, "--no-store", "-o", file)
+    assert "4 probes, 4 ok" in done.stdout
+    assert read_result(file).header["speaks_for"] == ""
+    with serving(plainly) as service:
+        called(service.url, *COMMON, "--rate", 20, "--duration", 0.1, "--no-store")
+    assert all(body["ignore_eos"] for _, body in service.requests)
+
+
+def test_a_disk_that_is_full_at_the_end_costs_neither_the_rows_nor_what_is_printed(
+    dsn, tmp_path, monkeypatch, capsys
+):
+    def full(path, result):
+        raise FairclockError(str(path), "the result cannot be written", found="No space left on device")
+
+    monkeypatch.setattr("fairclock.cli.probing.keeping.write_result", full)
+    before = len(rows(dsn))
+    with serving(plainly) as service, pytest.raises(FairclockError, match="No space left"):
+        run.main(
+            [service.url, *map(str, COMMON), "--rate", "20", "--duration", "0.2", "-o", str(tmp_path / "r"), "--dsn", dsn],
+            standalone_mode=False,
+        )  # fmt: skip
+    assert "sent late by" in capsys.readouterr().out
+    assert len(rows(dsn)) == before + 4
+
+
+def test_a_store_that_is_away_costs_neither_the_file_nor_what_is_printed(dsn, tmp_path, monkeypatch, capsys):
+    def away(*_, **__):
+        raise FairclockError("store", "it does not answer")
+
+    monkeypatch.setattr("fairclock.cli.probing.keeping.keep", away)
+    file = tmp_path / "run.jsonl"
+    with serving(plainly) as service, pytest.raises(FairclockError, match="does not answer"):
+        run.main(
+            [service.url, *map(str, COMMON), "--rate", "20", "--duration", "0.2", "-o", str(file), "--dsn", dsn],
+            standalone_mode=False,
+        )  # fmt: skip
+    assert "sent late by" in capsys.readouterr().out
+    assert len(read_result(file).seen) == 4
+
+
+def test_whatever_a_service_says_a_run_is_written_and_read_again(tmp_path):
+    async def answers(headers, body):
+        said = {
+            "choices": [{"delta": {"content": "a"}, "finish_reason": "st\u2028op\ud800"}],
+            "usage": {"completion_tokens": 1},
+        }
+        truth = b'event: fairclock\ndata: {"wall_arrived": NaN, "queued": 1e999, "scheduled": 1}\n\n'
+        body = b"data: " + json.dumps(said).encode() + b"\n\n" + truth + b"data: [DONE]\n\n"
+        yield answer(body, headers=b"X-Inference-Mode: int\x85four\r\n")
+
+    file = tmp_path / "run.jsonl"
+    with serving(answers) as service:
+        done = called(service.url, *COMMON, "--rate", 10, "--duration", 0.2, "-o", file, "--no-store")
+    kept = read_result(file)
+    assert {(each.finish_reason, each.inference_mode) for each in kept.seen} == {
+        ("st\u2028op?", "int\x85four")
+    }
+    assert [each.truth for each in kept.seen] == [{"scheduled": 1}] * 2
+    assert called("--show", file).stdout == done.stdout
+
+
+def test_a_webhook_that_fails_ends_no_comparison(dsn, tmp_path, monkeypatch):
+    def fails(*_, **__):
+        raise FairclockError("webhooks", "it cannot be kept")
+
+    monkeypatch.setattr("inference_probe.prober.canary.telling.send_decision", fails)
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        "thresholds: {memory_ratio: , mean_ratio: 1000}\nsteps: {every_seconds: 0.2, first_percent: 100}\nleast_probes: 1\n"
+    )
+    with serving(plainly) as old, serving(plainly) as new:
+        done = called(
+            old.url, *COMMON, "--mode", "canary", "--canary", new.url, "--policy", policy, "--rate", 20, "--dsn", dsn
+        )  # fmt: skip
+    assert done.return_value == 0
+    assert "100 %: finish" in done.stdout
+    assert "not told: webhooks: it cannot be kept" in done.stderr
 
 
 def test_a_contract_of_the_probes_tenant_is_refused(tmp_path):

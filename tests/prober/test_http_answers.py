@@ -75,6 +75,11 @@ def test_what_comes_after_an_answer_costs_the_connection():
         pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", id="a negative length"),
         pytest.param(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", id="a chunk without a size"),
         pytest.param(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n", id="a chunk that is longer than it says"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-2\r\nabc\r\n", id="a chunk of less than nothing"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x3\r\nabc\r\n", id="a chunk size as Python writes it"),
+        pytest.param(b"HTTP/1.1 \xb2\xb2\xb2 OK\r\n\r\n", id="a status of superscripts"),
+        pytest.param(b"HTTP/1.1 99999 OK\r\n\r\n", id="a status of five digits"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", id="a length of five thousand digits"),
         pytest.param(b"x" * 70_000, id="a head without an end"),
     ],
 )  # fmt: skip

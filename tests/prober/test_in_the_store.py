@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from billing.usage import Treatment
 from billing.usage.reading import read_usage
 from exporters.webhooks.outbox import Fate
 from exporters.webhooks.store_outbox import StoreOutbox
+from fairclock.errors import NotEvaluable
 from fairclock.model import Interval
 from fairclock.store import Query, open_store
 from fairclock.store.sampled_arrivals import SampledArrival, sampled_arrivals
@@ -20,7 +22,7 @@ from inference_probe.prober.canary.telling import decision_event, send_decision
 from inference_probe.prober.endpoints import endpoint
 from inference_probe.prober.loading import Loading
 from inference_probe.prober.plans import Asking
-from inference_probe.prober.shadowing import Shadow, repeated, shadow
+from inference_probe.prober.shadowing import Shadow, all_periods, repeated, shadow
 from sla.evaluation.dataset import in_scope
 from tests.contracts.factories import good_contract
 from tests.cost_book.traffic import HOUR, feed, gateway, hours
@@ -94,6 +96,12 @@ def test_a_share_of_arrivals_is_the_same_each_time_grows_with_the_share_and_has_
     assert len(sampled(store, 1, without=())) == 2000
 
 
+def test_a_probe_is_not_repeated_though_the_gateway_takes_it_for_a_customers(store):
+    ids = ["probe-0123456789ab-7", "probe-0123456789ab-canary-7", "probe-mine", "my-probe-0123456789ab-1"]
+    feed(store, [gateway(10 + n, 1, n + 1, request_id=id_, prompt_tokens="7") for n, id_ in enumerate(ids)])
+    assert len(sampled(store, 1)) == 2
+
+
 def an_arrival(at_seconds, prompt=7, completion=3):
     return SampledArrival(
         received_at=HOUR + timedelta(seconds=at_seconds), prompt_tokens=prompt, completion_tokens=completion
@@ -140,6 +148,39 @@ def test_a_shadow_repeats_arrivals_as_far_apart_as_they_came_and_no_slow_answer_
     assert [probe.intended for probe in seen] == pytest.approx(came)
     assert [probe.lateness for probe in seen] == pytest.approx([0] * 4, abs=1e-6)
     assert [each.header["schedule"]["arrivals"] for each in results] == [2, 1, 1]
+
+
+def test_a_shadow_that_is_ended_before_a_period_began_has_no_void_one_and_all_of_it_is_one_run():
+    def in_it(window, at_seconds):
+        return window.start <= HOUR + timedelta(seconds=at_seconds) < window.end
+
+    async def run():
+        stop = asyncio.Event()
+        plan = Shadow(
+            read=lambda window: [an_arrival(each) for each in (1.0, 59.0, 125.0) if in_it(window, each)],
+            share=0.01,
+            begin=HOUR,
+            period=timedelta(seconds=60),
+            periods=9,
+        )
+        loading = Loading(
+            endpoint=ENDPOINT,
+            asking=Asking(run="r", model="m", tenant=PROBES),
+            bound_seconds=0.01,
+            wall=lambda: 1.7e9,
+            asks=Stalling(base=0.5, stall_from=1e9, stall=0.0),
+        )
+        asyncio.get_running_loop().call_later(122, stop.set)
+        return [each async for each in shadow(loading, plan, stop=stop)]
+
+    results = run_timeless(run())
+    assert not [each for each in results if isinstance(each, NotEvaluable)]
+    whole = all_periods(results, void=0, was_stopped=True)
+    assert (whole.header["was_stopped"], whole.header["schedule"]["arrivals"]) == (True, 3)
+    assert whole.header["figures"]["outcomes"] == {"not_sent": 1, "ok": 2}
+    assert whole.header["prober"]["lateness"]["n"] == 2
+    with pytest.raises(NotEvaluable, match="nothing was repeated"):
+        all_periods(results[1:2], void=3, was_stopped=False)
 
 
 class Place:

@@ -53,6 +53,16 @@ def test_a_trace_is_replayed_as_far_apart_as_it_came_with_its_lengths(tmp_path):
         pytest.param('{"at": 1, "prompt_tokens": 0}', "cannot be", id="a prompt of nothing"),
         pytest.param('{"time": 1}', "not an arrival", id="another key"),
         pytest.param("[1]", "not an arrival", id="a list"),
+        pytest.param('{"at": 0, "prompt_tokens": 1e999}', "not an arrival", id="a prompt without end"),
+        pytest.param(
+            '{"at": 0, "prompt_tokens": 1000000000}', "cannot be", id="a prompt that no memory holds"
+        ),
+        pytest.param(
+            '{"at": 0}\n' + "[" * 100_000, "t.jsonl:2: not an arrival", id="a line that is too deep"
+        ),
+        pytest.param(
+            '{"at": 0}\n{"at": 1e300}', "too long to be replayed", id="an arrival at the end of time"
+        ),
     ],
 )
 def test_a_trace_that_cannot_be_names_its_line(text, message, tmp_path):

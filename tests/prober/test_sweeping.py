@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fairclock.model.probes import ProbeOutcome
 from inference_probe.prober.engine_readings import KV_CACHE, greatest
+from inference_probe.prober.latencies import figures, latencies
 from inference_probe.prober.sweeping.objectives import parse_objective
 from inference_probe.prober.sweeping.saturation import saturated_from
 from tests.prober.factories import an_observation
@@ -49,6 +50,37 @@ def test_a_failure_lies_above_every_limit_and_a_quota_says_nothing():
     assert objective.is_met([failed]) is False
     assert objective.is_met([refused]) is None
     assert objective.is_met([an_observation(0), failed, refused]) is True
+
+
+@pytest.mark.parametrize(
+    "clock", ["time_to_first_byte", "time_to_first_token", "end_to_end", "time_per_output_token"]
+)
+def test_a_stage_in_which_all_failed_keeps_no_promise(clock):
+    objective = parse_objective(f"{clock} p50 1000")
+    failed = [an_observation(n, outcome=ProbeOutcome.SERVER_ERROR, first_token=None) for n in range(3)]
+    assert objective.is_met(failed) is False
+    answered = an_observation(4, first_byte=4.1, tokens=(4.5, 4.6))
+    # two in three failed: no median is a promise that was kept
+    assert objective.is_met([answered, *failed]) is False
+    assert objective.is_met([answered, answered, *failed[:1]]) is True
+
+
+def test_a_clock_that_no_answer_has_is_not_measured_however_many_failed():
+    seen = [
+        an_observation(1, first_token=None),
+        an_observation(2, outcome=ProbeOutcome.TIMEOUT, first_token=None),
+    ]
+    assert latencies(seen, "time_to_first_token").n == 0
+    assert latencies(seen[1:], "time_to_first_reasoning_token").n == 0
+
+
+def test_a_service_that_answers_for_a_second_and_fails_for_nine_does_not_do_a_seconds_work_each_second():
+    seen = [
+        an_observation(n, intended=n / 10, sent=n / 10, done=n / 10 + 0.05) if n < 10
+        else an_observation(n, intended=n / 10, sent=n / 10, done=None, outcome=ProbeOutcome.TIMEOUT)
+        for n in range(100)
+    ]  # fmt: skip
+    assert figures(seen)["requests_per_second"] == pytest.approx(10 / 9.9, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,11 @@ ROLE = {"choices": [{"delta": {"role": "assistant", "content": ""}}]}
         pytest.param([ROLE, content("a"), content("b", 5)], 2.0, None, [], 5, id="a sum with the last text gives none either"),
         pytest.param([ROLE, content("a", 1), content("b", 1)], 2.0, None, [2.0], 1, id="a chunk that the count passes over is no token"),
         pytest.param([{"choices": [{"text": "a"}], "usage": {"completion_tokens": 1}}], 1.0, None, [1.0], 1, id="completions have texts"),
+        pytest.param([ROLE, content(""), content(""), content("b", 3)], 4.0, None, [], 3, id="a count that begins after tokens that are no text gives none an instant"),
+        pytest.param([ROLE, content("a"), {"usage": {"completion_tokens": 1}}], 2.0, None, [], 1, id="a sum without choices is a sum"),
+        pytest.param([ROLE | {"usage": None}, content("a") | {"usage": None}, content("b", 2)], 2.0, None, [], 2, id="a usage of null is none"),
+        pytest.param([ROLE, content("a", 1 << 40), content("b", 2)], 2.0, None, [], 2, id="a count that no column holds is none"),
+        pytest.param([ROLE, content("a", 1), content("b", 2_000_000)], 2.0, None, [], 2_000_000, id="a count of more than can be asked for gives none an instant"),
         pytest.param([ROLE], None, None, [], None, id="a role alone is nothing"),
     ],
 )  # fmt: skip
@@ -80,6 +85,10 @@ def test_a_whole_answer_has_tokens_without_instants_and_its_truth():
         pytest.param(b"<html>", False, id="a page instead of an answer"),
         pytest.param(b'data: {"id": 1}\n\n', True, id="an object without choices"),
         pytest.param(b'data: {"choices": [{"delta": "x"}]}\n\n', True, id="a delta that is no object"),
+        pytest.param(b"data: [DONE]\n\n", True, id="an end of nothing"),
+        pytest.param(b"", True, id="a good status and nothing else"),
+        pytest.param(b'data: {"choices": []}\n\ndata: [DONE]\n\n', True, id="chunks without a choice"),
+        pytest.param(b'{"choices": []}', False, id="a whole answer without a choice"),
     ],
 )
 def test_nonsense_is_noticed(body, streams):
@@ -96,3 +105,33 @@ def test_an_error_in_a_stream_is_a_class_and_never_its_message():
 def test_text_is_kept_only_where_it_is_to_be_judged():
     assert read(chat_stream(2)).text == ""
     assert read(chat_stream(2), keeps_text=True).text == "w w "
+
+
+FOUR = [ROLE, content("é", 1), content("b", 2), {"choices": [{"delta": {}, "finish_reason": "stop"}]}]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(lambda text: f"data: {text}\r\n\r\n", id="lines end as HTTP's do"),
+        pytest.param(lambda text: f": wait\n\ndata:{text}\n\n", id="comments between, and no space"),
+        pytest.param(lambda text: "data: " + text.replace(", ", ",\ndata: ") + "\n\n", id="an object over several lines"),
+        pytest.param(lambda text: f"data: {text}\n", id="no empty line between events"),
+        pytest.param(lambda text: f"id: 1\nevent: message\nretry: 9\ndata: {text}\n\n", id="other fields"),
+    ],
+)  # fmt: skip
+def test_events_are_read_however_they_are_written_and_cut(written):
+    body = "".join(written(json.dumps(each, ensure_ascii=False)) for each in FOUR).encode()
+    body += b"data: [DONE]"  # the end of a body ends its last line
+    for size in (1, 3, len(body)):  # within a character too
+        found = read(*(body[at : at + size] for at in range(0, len(body), size)), keeps_text=True)
+        assert (found.text, found.completion_tokens, len(found.instants)) == ("éb", 2, 2)
+        assert (found.finish_reason, found.is_finished, found.is_nonsense) == ("stop", True, False)
+
+
+def test_what_a_service_says_of_itself_is_kept_as_far_as_it_can_be_written():
+    said = b'{"choices": [{"delta": {"content": "a"}, "finish_reason": "st\\ud800op"}], "fairclock": {"queued": 1.5, "x": NaN, "y": 1e999,'
+    said += b' "z": 1' + b"0" * 400 + b', "deep": {"a": 1}, "name": "n\\udc00", "none": null}}'
+    found = read(b"data: " + said + b"\n\n")
+    assert found.truth == {"queued": 1.5, "name": "n?", "none": None}
+    assert found.finish_reason == "st?op"

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from dataclasses import replace
 
 import pytest
 
 from fairclock.errors import NotEvaluable
+from fairclock.model.probes import ProbeOutcome
+from inference_probe.prober.asking import Asker
+from inference_probe.prober.connections import Connections
 from inference_probe.prober.endpoints import endpoint
 from inference_probe.prober.engine_readings import KV_CACHE, Watching
 from inference_probe.prober.loading import Loading
 from inference_probe.prober.plans import Asking
+from inference_probe.prober.running import run_closed
+from inference_probe.prober.schedules import Arrival
 from inference_probe.prober.sweeping.findings import findings
+from inference_probe.prober.sweeping.showing import sweep_chart, sweep_lines
 from inference_probe.prober.sweeping.stages import Sweep, sweep
 from tests.prober.factories import an_observation
 from tests.prober.loops import run_timeless
@@ -39,7 +46,9 @@ class Server:
 
 
 def swept(service, **changes):
-    plan = Sweep(kind="rate", loads=[1, 2, 4, 8, 16], stage_seconds=20, is_poisson=False, **changes)
+    plan = Sweep(
+        **{"kind": "rate", "loads": [1, 2, 4, 8, 16], "stage_seconds": 20, "is_poisson": False, **changes}
+    )
     loading = Loading(
         endpoint=endpoint("http://127.0.0.1:9"),
         asking=Asking(run="r", model="m", tenant="fairclock-probe"),
@@ -65,6 +74,58 @@ def test_a_stage_in_which_the_prober_was_late_is_void_and_the_others_are_not():
     assert [bool(each.void) for each in found.stages] == [False, False, True, True, True]
     assert [each.figures is None for each in found.stages] == [False, False, True, True, True]
     assert found.breaks_at == {"end_to_end p95 1": None}
+    assert found.unmeasured_at == {"end_to_end p95 1": [4, 8, 16]}
+    lines = list(sweep_lines(found))
+    assert "end_to_end p95 1: kept where it was measured; not measured at rate 4, 8, 16" in lines
+
+
+@pytest.mark.parametrize(
+    ("loads", "saturation"),
+    [
+        pytest.param([4], "saturation: not known, it takes two stages with answers", id="a single stage"),
+        pytest.param([1, 2], "saturation: not reached", id="work that keeps up"),
+        pytest.param([8, 16], "saturation: from rate 8 on more load brings hardly more work", id="the first stage already"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_saturation(loads, saturation):
+    assert list(sweep_lines(findings(swept(Server(0.25), loads=loads))))[-1] == saturation
+
+
+class Failing(Server):
+    async def ask(self, question, **when):
+        seen = await super().ask(question, **when)
+        if question.version == "calibration":
+            return seen
+        return replace(
+            seen, outcome=ProbeOutcome.SERVER_ERROR, status=500, first_token=None, completion_tokens=None
+        )
+
+
+def test_a_service_that_fails_every_probe_breaks_at_the_first_load_and_is_not_called_unsaturated(tmp_path):
+    result = swept(Failing(0.25), objectives=["time_to_first_token p95 1", "connect p95 1"])
+    found = findings(result)
+    assert found.breaks_at == {"time_to_first_token p95 1": 1, "connect p95 1": None}
+    lines = list(sweep_lines(found))
+    assert "time_to_first_token p95 1: breaks at rate 1" in lines
+    assert "connect p95 1: not measured at any load" in lines
+    assert lines[-1] == "saturation: not known, it takes two stages with answers"
+    assert sweep_chart(found, font_family="sans-serif").startswith("<svg")
+
+
+def test_a_closed_loop_does_not_ask_a_service_that_is_away_as_fast_as_it_can():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+
+        async def run():
+            place = endpoint(f"http://127.0.0.1:{free.getsockname()[1]}")
+            asker, loop = Asker(Connections(place, reuses=True)), asyncio.get_running_loop()
+            asking = Asking(run="r", model="m", tenant="fairclock-probe")
+            questions = asking.questions(place, (Arrival(at_seconds=0.0) for _ in range(100_000)))
+            return await run_closed(asker, questions, concurrency=2, started=loop.time(), begin=0.0, end=0.3)
+
+        ran = asyncio.run(run())
+    assert {each.outcome for each in ran.seen} == {ProbeOutcome.UNREACHABLE}
+    assert 2 <= len(ran.seen) <= 14
 
 
 def test_a_sweep_of_void_stages_alone_is_void():

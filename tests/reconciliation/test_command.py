@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from fairclock.cli.probe_reconcile import _probes_in
 from fairclock.model.probes import ProbeOutcome
 from fairclock.store import LineBatch, open_store
 from fairclock.store.probes import keep_probes
@@ -109,6 +111,23 @@ def test_probes_of_a_run_elsewhere_are_kept_and_reconciled(store, tmp_path):
     assert heard.out.startswith("3 probes sent, 3 answered, 3 reconciled, 3 of them with something new\n")
     again = said(store, "probe", "reconcile", path)
     assert again.out.startswith("3 probes sent, 3 answered, 3 reconciled, 0 of them with something new\n")
+
+
+@pytest.mark.parametrize(
+    ("header", "tenant"),
+    [
+        pytest.param({"mode": "sweep"}, "fairclock-probe", id="a sweep's file of before speaks for nobody"),
+        pytest.param({"mode": "canary"}, "fairclock-probe", id="nor does a canary's"),
+        pytest.param({"mode": "run"}, "", id="a run's speaks for everybody"),
+        pytest.param(
+            {"mode": "run", "speaks_for": "acme"}, "acme", id="a file says itself for whom it speaks"
+        ),
+    ],
+)
+def test_the_failures_of_a_run_elsewhere_concern_whom_they_concerned_there(header, tenant, tmp_path):
+    path, result = tmp_path / "run.jsonl", a_result()
+    write_result(path, replace(result, header={**result.header, "tenant": "fairclock-probe", **header}))
+    assert {each.tenant for each in _probes_in(path)} == {tenant}
 
 
 def test_where_nothing_was_sent_nothing_is_judged(store):

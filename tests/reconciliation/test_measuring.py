@@ -161,12 +161,16 @@ def test_a_gateway_may_be_five_milliseconds_off_at_the_median(beyond, is_wrong):
         (Source.GATEWAY, {"outcome": ProbeOutcome.TIMEOUT, "status": 200}, 1),
         (Source.GATEWAY, {"outcome": ProbeOutcome.UNREACHABLE, "status": 0}, 0),
         (Source.SPAN, {"outcome": ProbeOutcome.SERVER_ERROR, "status": 500}, 0),
+        (Source.CLIENT, {}, 1),
+        (Source.CLIENT, {"outcome": ProbeOutcome.TIMEOUT, "status": 0, "done_us": None}, 0),
     ],
     ids=[
         "an engine should have seen what was answered",
         "a gateway should have seen what got a status",
         "a gateway that nobody reached should have seen nothing",
         "no engine tells of what it did not finish",
+        "a client should have seen what was answered",
+        "a client is no silent source where its service is",
     ],
 )
 def test_who_should_have_seen_a_probe(source, probe, expected):

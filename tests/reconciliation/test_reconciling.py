@@ -90,7 +90,7 @@ def watched(store, now=NOW, **section):
 def test_every_source_of_a_probe_is_found_and_kept_once(store):
     tell(store)
     first = run(store)
-    assert (len(first.found), first.kept, first.repeated) == (PROBES, PROBES, 0)
+    assert (len(first.found), first.kept, first.repeated) == (PROBES, PROBES, {})
     assert [each.source for each in first.found[0].sightings] == list(Source)
     assert run(store).kept == 0
     kept = reconciled_as_of(store, HOUR, store.watermark())
@@ -111,13 +111,96 @@ def test_a_row_that_comes_late_is_news_and_changes_nothing_of_before(store):
     assert all(each.by(Source.PLUGIN) is None for each in reconciled_as_of(store, HOUR, before))
 
 
-def test_an_id_that_a_source_tells_twice_is_no_sighting(store):
+def test_an_id_of_which_a_gateway_tells_two_things_is_no_sighting(store):
     tell(store)
     again = gateway_line(0, request_time="0.200")
     store.ingest(LineBatch(kind="gateway", source="access.log", lines=[again]))
     found = run(store)
-    assert found.repeated == 1
+    assert found.repeated == {Source.GATEWAY: 1}
     assert [each.by(Source.GATEWAY) is None for each in found.found] == [True, False, False, False]
+
+
+def test_requests_that_are_logged_twice_are_told_and_no_probe_is_missing(store):
+    tell(store)
+    # the same lines again are the same requests; those of another gateway, or format, are others
+    twice = [gateway_line(number, server="another") for number in range(PROBES)]
+    store.ingest(LineBatch(kind="gateway", source="another.log", lines=twice))
+    found = run(store)
+    assert found.repeated == {Source.GATEWAY: PROBES}
+    assert all(each.by(Source.GATEWAY) is not None for each in found.found)
+    said = measured(found.probes, found.found)
+    wrong = problems(said, Limits(), repeated=found.repeated)
+    assert [(each.kind, each.about) for each in wrong] == [("repeated", "gateway")]
+    assert f"gateway told of {PROBES} of {PROBES} probes more than once" in "\n".join(
+        printed(found, said, wrong)
+    )
+
+
+def test_probes_that_a_gateway_takes_for_a_customers_are_told(store, caplog):
+    tell(store, count=2)
+    tell(store, first=2, count=2, gateway={"tenant": "acme"})
+    found = reconcile(store, HOUR, as_of=store.watermark(), now=NOW, own=["fairclock-probe"])
+    assert found.taken_for == {"acme": 2}
+    said = measured(found.probes, found.found)
+    (wrong,) = problems(said, Limits(), taken_for=found.taken_for)
+    assert (wrong.kind, wrong.about) == ("tenant", "acme")
+    assert reconcile(store, HOUR, as_of=store.watermark(), now=NOW, own=["acme"]).taken_for == {}
+    step = ReconcileStep(lambda: store, ReconcileSection(), ["fairclock-probe"])
+    for minute in (2, 4):
+        step.step(START + timedelta(minutes=minute))
+    # said once, not at every pass
+    assert caplog.text.count("2 probes are in the figures and on the bill of the tenant acme") == 1
+
+
+def test_of_the_attempts_at_a_probe_the_one_that_ended_last_is_its_engines(store):
+    tell(store, without=(Source.SPAN, Source.PLUGIN))
+    lines = [
+        engine_line(0, reporter="plugin", instance=instance, ahead_us=ahead, queue=queue)
+        for instance, ahead, queue in (("first", 0, 0.1), ("last", 20_000, 0.4), ("second", 10_000, 0.2))
+    ]
+    store.ingest(LineBatch(kind="engine", source="otlp", lines=lines))
+    found = run(store)
+    seen = found.found[0].by(Source.PLUGIN)
+    assert (seen.instance, seen.queue_us, found.repeated) == ("last", 400_000, {Source.PLUGIN: 1})
+
+
+@pytest.mark.parametrize(
+    "hours", [3, -14, 25.9], ids=["three hours ahead", "another zone's time", "yesterday's"]
+)
+def test_a_clock_that_is_hours_off_is_told_as_that_and_misses_nothing(store, hours):
+    ahead_us = round(hours * 3_600 * 1_000_000)
+    tell(store, ahead_us=ahead_us)
+    found = run(store)
+    assert [each.by(Source.SPAN) is not None for each in found.found] == [True] * PROBES
+    (span,) = {
+        (each.kind, each.about.split(" ")[0])
+        for each in problems(measured(found.probes, found.found), Limits())
+        if "client" in each.about
+    }
+    assert span == ("clocks", "span")
+    store.execute(Query(sql="TRUNCATE TABLE probe_requests"))
+    store.execute(Query(sql="TRUNCATE TABLE gateway_requests"))
+    tell(
+        store,
+        gateway={"time": f"{(START + timedelta(hours=hours)).timestamp():.3f}"},
+        without=(Source.SPAN, Source.PLUGIN),
+    )
+    gateways = [each.by(Source.GATEWAY) for each in run(store).found]
+    assert None not in gateways
+    assert watched_clocks(gateways[0]) == pytest.approx(hours, abs=0.1)
+
+
+def watched_clocks(seen):
+    return (seen.began_at - START) / timedelta(hours=1)
+
+
+def test_a_source_that_saw_none_of_these_but_some_of_before_is_no_source_that_is_not_connected(store):
+    tell(store, without=(Source.SPAN,))
+    found = run(store)
+    said = measured(found.probes, found.found)
+    assert problems(said, Limits()) == []
+    (wrong,) = problems(said, Limits(), known={Source.SPAN})
+    assert (wrong.kind, wrong.about) == ("missing", "span")
 
 
 def joined(store):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,9 @@ from inference_probe.reconciliation.reconciling import reconcile
 from sla.measurement import measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
+    from fairclock.model.sightings import Source
     from fairclock.store import Store
     from inference_probe.reconciliation.configuration import ReconcileSection
     from sla.measurement import Measurement
@@ -29,8 +30,11 @@ class ReconcileStep:
 
     _store: Callable[[], Store]
     _section: ReconcileSection
+    _own: Collection[str] = ()
     _done_at: datetime | None = None
     _last: Measurement | None = None
+    _repeated: Mapping[Source, int] = field(default_factory=dict)
+    _taken_for: Mapping[str, int] = field(default_factory=dict)
 
     def step(self, now: datetime) -> None:
         """Reconcile where it is due; raises `StoreError`."""
@@ -40,9 +44,19 @@ class ReconcileStep:
         back = timedelta(seconds=self._section.again_for) if self._done_at is not None else _FIRST
         window = Interval(start=now - back, end=now - timedelta(seconds=self._section.settle))
         store = self._store()
-        found = reconcile(store, window, as_of=store.watermark(), now=now)
+        found = reconcile(store, window, as_of=store.watermark(), now=now, own=self._own)
         self._last = measured(found.probes, found.found)
         self._done_at = now
+        if found.taken_for != self._taken_for:
+            for tenant, count in found.taken_for.items():
+                _LOG.warning("%d probes are in the figures and on the bill of the tenant %s", count, tenant)
+            self._taken_for = found.taken_for
+        if found.repeated != self._repeated:
+            for source, count in found.repeated.items():
+                _LOG.warning(
+                    "%s told of %d probes more than once: is a request logged by two gateways?", source, count
+                )
+            self._repeated = found.repeated
         if found.kept:
             _LOG.info("reconciled %d probes", found.kept)
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import secrets
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairclock.cli.probing.keeping import keep, show_result
-from fairclock.cli.probing.request import RunRequest, api_key, loading, probe_tenant, settings, speaks_for
+from fairclock.cli.probing.canarying import run_canary
+from fairclock.cli.probing.keeping import cut_short, handed_on, keep
+from fairclock.cli.probing.request import RunRequest, loading, probe_tenant, settings, speaks_for
 from fairclock.cli.probing.stopping import stopped_by_signals
-from fairclock.errors import NotEvaluable, UsageError
+from fairclock.errors import FairclockError, NotEvaluable, UsageError
 from fairclock.store import open_store
+from fairclock.store.probes import was_answered
 from inference_probe.prober.limits import allow_many_files
-from inference_probe.prober.result_files import Result, write_result
+from inference_probe.prober.result_files import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
     from fairclock.model import Interval
     from fairclock.store import Store
     from fairclock.store.sampled_arrivals import SampledArrival
-    from inference_probe.prober.canary.deciding import Decision
     from inference_probe.prober.loading import Loading
+    from inference_probe.prober.result_files import Result
     from inference_probe.prober.schedules import Arrival
     from inference_probe.prober.sweeping.stages import Kind
 
 _LEAST_PERIODS_BACK = 2
-_VIOLATED = 1
+_OUTAGES = frozenset({"run", "shadow"})
+_WHOLE = frozenset({"sweep", "quality"})
+"""Modes whose results are read as a whole: one that was cut short is none, however much of it was measured."""
 
 
 def run_mode(request: RunRequest) -> int:
@@ -40,40 +43,39 @@ def run_mode(request: RunRequest) -> int:
     found = settings(request)
     tenant = probe_tenant(found, request["tenant"])
     prepared = loading(request, tenant)
+    for path in (request["output"], request["chart"]):
+        if path is not None:
+            check_writable(path)
     allow_many_files()
     opened = nullcontext(None) if request.dsn is None else open_store(request.dsn)
     with opened as store:
         if request.mode == "canary":
-            return _canary(request, prepared, store, tenant)
+            return run_canary(request, prepared, store, tenant)
+        # a service that is down is a result of a run; an address at which nobody ever answered is a mistake
+        is_known = store is None or was_answered(store, prepared.endpoint.url)
+        prepared = replace(prepared, answered_before=is_known and request.mode in _OUTAGES)
         if request.mode == "shadow":
-            result = asyncio.run(
+            result, unkept = asyncio.run(
                 _shadow(request, prepared, store, tenant, found.billing.gpu_time.probe_tenants)
             )
+            handed_on(request, result, None, tenant, *unkept)
         else:
             result = asyncio.run(_MODES[request.mode](request, prepared))
-            if store is not None:
-                keep(store, result, tenant=speaks_for(request, tenant))
-    _written(request, result)
-    show_result(result, as_json=request["as_json"], chart=request["chart"])
+            handed_on(request, result, store, tenant)
+    if result.header.get("was_stopped") and request.mode in _WHOLE:
+        raise cut_short(request)
     return 0
-
-
-def _written(request: RunRequest, result: Result) -> None:
-    if request["output"] is not None:
-        write_result(request["output"], result)
-        if not request.quiet:
-            click.echo(f"written: {request['output']}", err=True)
 
 
 async def _run(request: RunRequest, prepared: Loading) -> Result:
     from inference_probe.prober.loading import load  # noqa: PLC0415
 
-    arrivals, schedule = _arrivals(request)
+    arrivals, schedule = _arrivals(request, seed=prepared.asking.seed)
     with stopped_by_signals() as stop:
         return await load(prepared, arrivals, schedule, stop=stop)
 
 
-def _arrivals(request: RunRequest) -> tuple[Sequence[Arrival], dict[str, Any]]:
+def _arrivals(request: RunRequest, *, seed: int) -> tuple[Sequence[Arrival], dict[str, Any]]:
     from inference_probe.prober.schedules import constant, poisson, replay  # noqa: PLC0415
 
     duration = request["duration_seconds"]
@@ -83,9 +85,7 @@ def _arrivals(request: RunRequest) -> tuple[Sequence[Arrival], dict[str, Any]]:
     schedule = {"kind": request["arrivals"], "rate": request["rate"], "duration_seconds": duration or 60.0}
     if request["arrivals"] == "constant":
         return constant(rate=request["rate"], duration_seconds=schedule["duration_seconds"]), schedule
-    return poisson(
-        rate=request["rate"], duration_seconds=schedule["duration_seconds"], seed=request["seed"]
-    ), schedule
+    return poisson(rate=request["rate"], duration_seconds=schedule["duration_seconds"], seed=seed), schedule
 
 
 async def _sweep(request: RunRequest, prepared: Loading) -> Result:
@@ -105,7 +105,8 @@ async def _sweep(request: RunRequest, prepared: Loading) -> Result:
         is_poisson=request["arrivals"] == "poisson",
         read_metrics=partial(read_metrics, metrics) if metrics else None,
     )
-    return await sweep(prepared, plan)
+    with stopped_by_signals() as stop:
+        return await sweep(prepared, plan, stop=stop)
 
 
 def _numbers(text: str, *, whole: bool) -> list[float]:
@@ -126,14 +127,16 @@ def _numbers(text: str, *, whole: bool) -> list[float]:
 async def _quality(request: RunRequest, prepared: Loading) -> Result:
     from inference_probe.prober.quality.running import ask_fixed  # noqa: PLC0415
 
-    return await ask_fixed(prepared, rounds=request["rounds"], rate=request["rate"])
+    with stopped_by_signals() as stop:
+        return await ask_fixed(prepared, rounds=request["rounds"], rate=request["rate"], stop=stop)
 
 
 async def _shadow(
     request: RunRequest, prepared: Loading, store: Store | None, tenant: str, without: Sequence[str]
-) -> Result:
+) -> tuple[Result, Sequence[FairclockError]]:
+    """Return what all periods came to, and what went wrong meanwhile: what was measured is not lost by it."""
     from fairclock.store.sampled_arrivals import sampled_arrivals  # noqa: PLC0415
-    from inference_probe.prober.shadowing import Shadow, shadow  # noqa: PLC0415
+    from inference_probe.prober.shadowing import Shadow, all_periods, shadow  # noqa: PLC0415
 
     if store is None:
         raise UsageError("--no-store", "a shadow follows what is in the store", remedy="leave --no-store out")
@@ -152,85 +155,25 @@ async def _shadow(
         periods=max(1, round((request["duration_seconds"] or 3600.0) / period.total_seconds())),
     )
     told: list[Result] = []
+    failed: list[FairclockError] = []
+    void = 0
     with stopped_by_signals() as stop:
-        async for each in shadow(prepared, plan, stop=stop):
-            if isinstance(each, NotEvaluable):
-                click.echo(str(each), err=True)
-                continue
-            # the loop goes on asking meanwhile
-            await asyncio.to_thread(keep, store, each, tenant=speaks_for(request, tenant))
-            told.append(each)
-    if not told:
-        raise NotEvaluable("probe run", "no period says anything", remedy="see the lines above")
-    worst = max(told, key=lambda each: float(each.header["prober"]["lateness"]["p99"]))
-    header = dict(worst.header)  # its measure of itself is the worst of all periods'
-    header["schedule"] = {
-        **header["schedule"],
-        "from": told[0].header["schedule"]["from"],
-        "to": told[-1].header["schedule"]["to"],
-        **{
-            name: sum(each.header["schedule"][name] for each in told)
-            for name in ("arrivals", "without_a_length")
-        },
-    }
-    return Result(header=header, seen=[probe for each in told for probe in each.seen])
-
-
-def _canary(request: RunRequest, prepared: Loading, store: Store | None, tenant: str) -> int:
-    from inference_probe.prober.canary.comparing import BASELINE, CANARY, Comparison, compare  # noqa: PLC0415
-    from inference_probe.prober.canary.deciding import Recommendation  # noqa: PLC0415
-    from inference_probe.prober.canary.policy import load_policy  # noqa: PLC0415
-    from inference_probe.prober.canary.telling import decision_line  # noqa: PLC0415
-    from inference_probe.prober.endpoints import endpoint  # noqa: PLC0415
-    from inference_probe.prober.engine_readings import read_metrics  # noqa: PLC0415
-
-    if request["canary"] is None:
-        raise UsageError("--canary", "the new version has no address", remedy="name it by --canary URL")
-    urls = {BASELINE: request["metrics_url"], CANARY: request["canary_metrics_url"]}
-
-    async def tell(step: int, decision: Decision) -> None:
-        click.echo(decision_line(decision), err=True)
-        if store is not None:
-            await asyncio.to_thread(_send, request, store, prepared.asking.run, step, decision)
-
-    comparison = Comparison(
-        loading=prepared,
-        canary=endpoint(request["canary"], api_key=api_key(request["key_env"]), ca=request["ca"]),
-        policy=load_policy(request["policy"]),
-        rate=request["rate"],
-        read_metrics={version: partial(read_metrics, url) for version, url in urls.items() if url},
-        tell=tell,
-    )
-    result, decisions = asyncio.run(compare(comparison))
-    if store is not None:
-        keep(store, result, tenant=speaks_for(request, tenant))
-    _written(request, result)
-    show_result(result, as_json=request["as_json"])
-    last = decisions[-1].recommendation
-    if last is Recommendation.HOLD:
-        raise NotEvaluable(
-            "probe run",
-            "the versions could not be compared",
-            found="; ".join(decisions[-1].reasons),
-            remedy="send more probes (--rate), or say where /metrics are",
-        )
-    return _VIOLATED if last is Recommendation.ROLLBACK else 0
-
-
-def _send(request: RunRequest, store: Store, run: str, step: int, decision: Decision) -> None:
-    from exporters.webhooks.destination import destinations  # noqa: PLC0415
-    from exporters.webhooks.store_outbox import StoreOutbox  # noqa: PLC0415
-    from inference_probe.prober.canary.telling import decision_event, send_decision  # noqa: PLC0415
-
-    def now() -> datetime:
-        return datetime.now(UTC)
-
-    places = destinations(settings(request).webhooks, environment=os.environ, now=now)
-    event = decision_event(decision, run=run, step=step, now=now())
-    for problem in send_decision(
-        event, places, StoreOutbox(store), now=now, new_id=lambda: secrets.token_hex(16)
-    ):
-        click.echo(f"not told: {problem}", err=True)
+        try:
+            async for each in shadow(prepared, plan, stop=stop):
+                if isinstance(each, NotEvaluable):
+                    click.echo(str(each), err=True)
+                    void += 1
+                    continue
+                told.append(each)
+                try:  # the loop goes on asking meanwhile
+                    await asyncio.to_thread(keep, store, each, tenant=speaks_for(request, tenant))
+                except FairclockError as error:
+                    failed.append(error)
+        except FairclockError as error:  # such as a store that cannot be read
+            if not told:
+                raise
+            failed.append(error)
+    return all_periods(told, void=void, was_stopped=stop.is_set()), failed
 
 
 _MODES = {"run": _run, "sweep": _sweep, "quality": _quality}

@@ -82,10 +82,13 @@ def loading(request: RunRequest, tenant: str) -> Loading:
 
     if not request["model"]:
         raise UsageError("--model", "no model is named", remedy="name it as the endpoint calls it")
+    run = secrets.token_hex(_ID_BYTES)
+    # prompts that an earlier run has asked would be answered from the engine's prefix cache
+    seed = int(run, 16) if request["seed"] is None else request["seed"]
     return Made(
         endpoint=endpoint(request.url, api_key=api_key(request["key_env"]), ca=request["ca"]),
         asking=Asking(
-            run=secrets.token_hex(_ID_BYTES),
+            run=run,
             model=request["model"],
             tenant=tenant,
             api=request["api"],
@@ -95,7 +98,7 @@ def loading(request: RunRequest, tenant: str) -> Loading:
             timeout_seconds=request["timeout_seconds"],
             cancel_ratio=request["cancel_ratio"],
             cancel_seconds=request["cancel_after"],
-            seed=request["seed"],
+            seed=seed,
             inference_mode=request["inference_mode"],
         ),
         bound_seconds=request["most_late_ms"] / 1e3,

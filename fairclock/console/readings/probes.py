@@ -26,6 +26,8 @@ MOST = 20_000
 """Of more probes than this in a range, the latest are shown."""
 _P50, _P99 = Fraction(50), Fraction(99)
 _MICROSECONDS = 1_000_000
+_NEVER = 1 << 62
+"""How long what failed took: longer than anything that was answered."""
 
 
 def probe_page(view: View, wanted: Wanted) -> ProbePage:
@@ -42,7 +44,8 @@ def probe_page(view: View, wanted: Wanted) -> ProbePage:
     measured = measured_of(view.store, [each.id for each in found], window, view.as_of)
     groups: dict[tuple[str, str, str], list[Probe]] = {}
     for each in found:
-        groups.setdefault((each.probe, each.target, each.model), []).append(each)
+        # a sweep overloads on purpose and a canary may be broken: they are no part of what others saw
+        groups.setdefault((each.probe or each.mode, each.target, each.model), []).append(each)
     return ProbePage(
         range=shown,
         as_of=view.as_of,
@@ -57,10 +60,12 @@ def _target(
 ) -> ProbeTarget:
     outcomes = Counter(each.outcome for each in found)
     answered, failed = outcomes[ProbeOutcome.OK], sum(outcomes[each] for each in FAILED)
-    spans = [each.done_us for each in found if each.outcome is ProbeOutcome.OK and each.done_us is not None]
-    late = [
-        max(0, to_us(each.sent_at) - to_us(each.intended_at)) for each in found if each.sent_at is not None
-    ]
+    spans = [
+        _lateness_us(each) + each.done_us
+        for each in found
+        if each.outcome is ProbeOutcome.OK and each.done_us is not None
+    ] + [_NEVER] * failed
+    late = [_lateness_us(each) for each in found if each.sent_at is not None]
     return ProbeTarget(
         probe=probe,
         target=target,
@@ -110,5 +115,11 @@ def _comparison(clock: str, pairs: Sequence[tuple[int, int]]) -> ProbeComparison
     )
 
 
+def _lateness_us(probe: Probe) -> int:
+    return 0 if probe.sent_at is None else max(0, to_us(probe.sent_at) - to_us(probe.intended_at))
+
+
 def _at(values: Sequence[int], percentile: Fraction) -> float | None:
-    return sorted(values)[rank(len(values), percentile) - 1] / _MICROSECONDS if values else None
+    """Return a percentile in seconds; None of nothing, and where it falls on what never came."""
+    found = sorted(values)[rank(len(values), percentile) - 1] if values else _NEVER
+    return None if found == _NEVER else found / _MICROSECONDS

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fairclock.errors import NotEvaluable
 from inference_probe.prober.asking import Asker
 from inference_probe.prober.calibrating import calibrated
 from inference_probe.prober.canary.deciding import Decision, Recommendation, decide, side
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from inference_probe.prober.endpoints import Endpoint
     from inference_probe.prober.loading import Loading
     from inference_probe.prober.observations import Observation
+    from inference_probe.prober.running import Ran
 
 BASELINE, CANARY = "baseline", "canary"
 
@@ -56,10 +58,13 @@ class _ByVersion:
         return await self._askers[question.version].ask(question, started=started, intended=intended)
 
 
-async def compare(comparison: Comparison) -> tuple[Result, Sequence[Decision]]:
+async def compare(
+    comparison: Comparison, *, stop: asyncio.Event | None = None
+) -> tuple[Result, Sequence[Decision]]:
     """Go from step to step until the new version has all traffic, is to be rolled back, or cannot be measured.
 
-    A step in which the prober was too late says nothing: it holds.
+    A step in which the prober was too late says nothing: it holds. `stop` ends it: the step that was under way is not
+    decided, its probes are kept. Raises NotEvaluable where nothing was sent by then.
     """
     loading, policy = comparison.loading, comparison.policy
     places = {BASELINE: loading.endpoint, CANARY: comparison.canary}
@@ -72,16 +77,28 @@ async def compare(comparison: Comparison) -> tuple[Result, Sequence[Decision]]:
     stages = []
     try:
         if comparison.asks is None:
-            lengths = await calibrated(Asker(pools[BASELINE]), loading.endpoint, loading.asking)
-            loading = replace(loading, asking=replace(loading.asking, lengths=lengths))
+            asking = await calibrated(Asker(pools[BASELINE]), loading.endpoint, loading.asking)
+            loading = replace(loading, asking=asking)
         started, begun = asyncio.get_running_loop().time(), loading.wall()
-        share, holds = policy.shares()[0], 0
+        share, holds, asked = policy.shares()[0], 0, 0
         while True:
             step = len(decisions)
-            found, decision, stage = await _step(
-                comparison, loading, askers, places, step=step, first=len(seen), share=share, started=started
+            ran, decision, stage = await _step(
+                comparison,
+                loading,
+                askers,
+                places,
+                step=step,
+                first=asked,
+                share=share,
+                started=started,
+                stop=stop,
             )
-            seen += found
+            # a number is used once, also in a step that was void: it is in ids and in prompts
+            asked += len(ran.seen)
+            seen += [] if stage["prober"]["void"] else ran.seen
+            if ran.was_stopped:
+                break
             decisions.append(decision)
             stages.append(stage)
             await comparison.tell(step, decision)
@@ -95,9 +112,14 @@ async def compare(comparison: Comparison) -> tuple[Result, Sequence[Decision]]:
     finally:
         for pool in pools.values():
             pool.close()
+    if not any(each.sent is not None for each in seen) and stop is not None and stop.is_set():
+        raise NotEvaluable(
+            "probe run", "it was ended before anything was measured", remedy="let it run longer"
+        )
     schedule = {"kind": "canary", "rate": comparison.rate, "policy": policy.model_dump(mode="json")}
     said = header(loading, mode="canary", begun=begun, schedule=schedule, itself=None)
     urls = {version: place.url for version, place in places.items()}
+    said |= {"was_stopped": stop is not None and stop.is_set()}
     return Result(header=said | {"endpoints": urls, "stages": stages}, seen=seen), decisions
 
 
@@ -111,7 +133,8 @@ async def _step(
     first: int,
     share: float,
     started: float,
-) -> tuple[list[Observation], Decision, dict[str, object]]:
+    stop: asyncio.Event | None,
+) -> tuple[Ran, Decision, dict[str, Any]]:
     policy, asking = comparison.policy, loading.asking
     arrivals = poisson(
         rate=comparison.rate, duration_seconds=policy.steps.every_seconds, seed=asking.seed + step
@@ -131,7 +154,7 @@ async def _step(
         Watching(comparison.read_metrics.get(BASELINE), policy.memory_metric) as old,
         Watching(comparison.read_metrics.get(CANARY), policy.memory_metric) as new,
     ):
-        ran = await run_open(askers, moved, questions, started=started)
+        ran = await run_open(askers, moved, questions, started=started, stop=stop)
     itself = measured(ran.seen, ran.lags, bound_seconds=loading.bound_seconds)
     void = itself.void_reason()
     usable = [] if void else list(ran.seen)
@@ -144,5 +167,9 @@ async def _step(
         ),
     )
     if void:
-        decision = replace(decision, reasons=(void, *decision.reasons))
-    return usable, decision, {"number": step, **decision.tree(), "prober": itself.tree()}
+        decision = replace(
+            decision,
+            reasons=(void, *decision.reasons),
+            reasons_zh=("探测程序自身延迟过大，本步作废", *decision.reasons_zh),
+        )
+    return ran, decision, {"number": step, **decision.tree(), "prober": itself.tree()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from pydantic import Field, model_validator
 
 from fairclock.config import Section, load_configuration, refuse
+from fairclock.errors import UsageError
 from inference_probe.prober.engine_readings import MEMORY
 
 if TYPE_CHECKING:
@@ -73,4 +74,6 @@ class CanaryPolicy(Section):
 
 def load_policy(path: Path | None) -> CanaryPolicy:
     """Return the policy in a file, or the defaults; ConfigurationError names every problem of it."""
+    if path is not None and not path.is_file():
+        raise UsageError("--policy", "there is no such file", found=str(path), remedy="correct its name")
     return load_configuration(path, CanaryPolicy)

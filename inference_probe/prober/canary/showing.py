@@ -21,6 +21,8 @@ def canary_lines(result: Result) -> Iterator[str]:
     yield f"run {header['run']}: canary of {header['endpoints']['canary']} against {header['endpoints']['baseline']}"
     rows = [_cells(stage, version) for stage in result.stages for version in _VERSIONS]
     yield from aligned([_HEADINGS, *rows])
+    if header.get("was_stopped"):
+        yield f"cut short in its step {len(result.stages) + 1}, on which nothing is recommended"
     for stage in result.stages:
         yield f"{stage['share_percent']:g} %: {stage['recommendation']} ({'; '.join(stage['reasons'])})"
 

@@ -54,8 +54,25 @@ def decision_event(decision: Decision, *, run: str, step: int, now: datetime) ->
         rule=RULE,
         summary_en=decision_line(decision),
         summary_zh=f"灰度 {decision.share_percent:g}%：{_CHINESE[decision.recommendation]}"
-        f"（目标 {decision.next_percent:g}%）：{'; '.join(decision.reasons)}",
+        f"（目标 {decision.next_percent:g}%）：{'；'.join(decision.reasons_zh)}",
         value=decision.recommendation.value,
+    )
+
+
+def ended_event(last: Decision, *, run: str, steps: int, now: datetime) -> AlertEvent:
+    """Return the event of a comparison that somebody ended after so many steps: what was recommended last holds no more."""
+    return AlertEvent(
+        alert_id=f"{RULE}/{run}",
+        sequence=steps + 1,
+        state=State.RESOLVED,
+        severity=_SEVERITIES[last.recommendation],
+        at=now,
+        since=now,
+        contract_id=RULE,
+        rule=RULE,
+        summary_en=f"canary: it was ended at {last.next_percent:g} %, nothing is recommended",
+        summary_zh=f"灰度：比较在 {last.next_percent:g}% 时被终止，不作建议",
+        value="ended",
     )
 
 

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from inference_probe.prober.loading import Loading
 
 
-async def ask_fixed(loading: Loading, *, rounds: int, rate: float) -> Result:
-    """Ask every fixed question `rounds` times, `rate` a second; raises NotEvaluable where the run is void."""
+async def ask_fixed(
+    loading: Loading, *, rounds: int, rate: float, stop: asyncio.Event | None = None
+) -> Result:
+    """Ask every fixed question `rounds` times, `rate` a second; `stop` ends it. Raises NotEvaluable where the run is void."""
     connections = Connections(loading.endpoint, reuses=not loading.fresh_connections)
     asker = loading.asks or Asker(connections)
     try:
@@ -27,10 +29,10 @@ async def ask_fixed(loading: Loading, *, rounds: int, rate: float) -> Result:
         arrivals = [Arrival(at_seconds=number / rate) for number in range(len(questions))]
         started = asyncio.get_running_loop().time() + START_AHEAD_SECONDS
         begun = loading.wall() + START_AHEAD_SECONDS
-        ran = await run_open(asker, arrivals, questions, started=started)
+        ran = await run_open(asker, arrivals, questions, started=started, stop=stop)
     finally:
         connections.close()
     itself = own_measure(ran, loading.bound_seconds)
     schedule = {"kind": "fixed questions", "rounds": rounds, "rate": rate}
     said = header(loading, mode="quality", begun=begun, schedule=schedule, itself=itself)
-    return Result(header=said | {"figures": figures(ran.seen)}, seen=ran.seen)
+    return Result(header=said | {"was_stopped": ran.was_stopped, "figures": figures(ran.seen)}, seen=ran.seen)

@@ -27,15 +27,28 @@ def sweep_lines(found: SweepFindings) -> Iterator[str]:
     for stage in found.stages:
         if stage.void:
             yield f"{found.kind} {stage.load:g} is void: {stage.void}"
-    for objective, load in found.breaks_at.items():
-        yield f"{objective}: " + (
-            "kept at every load" if load is None else f"breaks at {found.kind} {load:g}"
-        )
-    yield (
-        "saturation: not reached"
-        if found.saturated_from is None
-        else f"saturation: from {found.kind} {found.saturated_from:g} on more load brings hardly more work"
-    )
+    if found.was_cut_short:
+        yield "cut short: what follows is said of what was measured until then"
+    for objective in found.breaks_at:
+        yield f"{objective}: {_kept(found, objective)}"
+    if found.saturated_from is not None:
+        yield f"saturation: from {found.kind} {found.saturated_from:g} on more load brings hardly more work"
+    elif found.is_saturation_known:
+        yield "saturation: not reached"
+    else:
+        yield "saturation: not known, it takes two stages with answers"
+
+
+def _kept(found: SweepFindings, objective: str) -> str:
+    load, unmeasured = found.breaks_at[objective], found.unmeasured_at[objective]
+    said = "kept at every load" if load is None else f"breaks at {found.kind} {load:g}"
+    if not unmeasured:
+        return said
+    if load is None and all(stage.met.get(objective) is None for stage in found.stages):
+        return "not measured at any load"
+    if load is None:
+        said = "kept where it was measured"
+    return f"{said}; not measured at {found.kind} {', '.join(f'{each:g}' for each in unmeasured)}"
 
 
 def _cells(stage: StageFinding) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ class ProbeTarget(Shown):
     answered_ratio: Ratio | None
     p50_seconds: float | None
     p99_seconds: float | None
+    """from the instant that was meant; what failed is above all that was answered, so None may be for ever"""
     lateness_p99_seconds: float | None
     """from the instant that was meant to the one it was sent at"""
     last_at: datetime | None
