@@ -6,6 +6,7 @@ everything else to stderr. Errors are one sentence and an exit code; ``--debug``
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 
@@ -35,6 +36,10 @@ _COMMANDS = {
     "init": "Write a configuration file to begin with.",
     "doctor": "Check configuration, store, disk, clock, fonts and ports.",
 }
+
+
+_CYCLES_SOUGHT_AFTER = (20_000, 10, 10)
+"""The interpreter's own 700 has a command look through all that it holds again and again, and find nothing."""
 
 
 class _LazyGroup(click.Group):
@@ -68,6 +73,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code (see docs/architecture.md)."""
     words = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in words
+    gc.set_threshold(*_CYCLES_SOUGHT_AFTER)
     try:
         code = _root.main(args=words, prog_name="fairclock", standalone_mode=False)
     except click.exceptions.Exit as stop:

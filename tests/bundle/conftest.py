@@ -28,6 +28,7 @@ from sla.evaluation import computed_credits, evaluate
 from sla.issuing.reports import issue
 from sla.revisions import keep_revision
 from tests.ledger.factories import a_usage
+from tests.made_once import copy_of_made
 from tests.reconciliation.factories import a_probe, reconciled
 from tests.scripted.commands import done
 from tests.scripted.language import read_script
@@ -79,21 +80,28 @@ def verify() -> ModuleType:
 @pytest.fixture(scope="session")
 def bundled(tmp_path_factory: pytest.TempPathFactory) -> RichMonth:
     """The month, played once; its store is closed again, since a process holds one folder at a time."""
-    folder = tmp_path_factory.mktemp("rich")
-    dsn = f"chdb://{folder / 'store'}"
-    with open_store(dsn) as store:
-        path = folder / "play"
-        path.mkdir()
+    folder = copy_of_made(tmp_path_factory, "rich", _play)
+    (bundle,) = folder.glob("*-bundle")
+    return RichMonth(
+        dsn=f"chdb://{folder / 'store'}",
+        path=folder / "play" / "contracts" / "1.yaml",
+        folder=bundle,
+        report=json.loads((bundle / "report.json").read_bytes()),
+    )
+
+
+def _play(folder: Path) -> None:
+    """Play the month in a new store in `folder`, rate and claim and reconcile, and write the bundle of its draft there."""
+    path = folder / "play"
+    path.mkdir()
+    with open_store(f"chdb://{folder / 'store'}") as store:
         play = Play(path=FOLDER / "month.script", store=store, folder=path)
         play.run(read_script(FOLDER / "month.script", (FOLDER / "month.script").read_text(encoding="utf-8")))
         contract = path / "contracts" / "1.yaml"
         _rate(store)
         _claim(store, contract)
         _reconcile(store)
-        heard = done(store, "reports", "bundle", contract, "--month", MONTH, "-o", folder)
-    bundle = Path(heard.out.strip())
-    report = json.loads((bundle / "report.json").read_bytes())
-    return RichMonth(dsn=dsn, path=contract, folder=bundle, report=report)
+        done(store, "reports", "bundle", contract, "--month", MONTH, "-o", folder)
 
 
 @pytest.fixture(scope="module")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from fairclock.cli import main
 
 CONTRACT = """
 apiVersion: fairclock/v1
@@ -45,6 +50,15 @@ def _line(second: int) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """How a command ended and what it wrote."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 class Workplace:
     """A folder with a store of two hundred requests of one second each, and contracts about them."""
 
@@ -63,9 +77,22 @@ class Workplace:
         path.write_text(CONTRACT.format(id=name, at_most=at_most, below=below, title=title), encoding="utf-8")
         return str(path)
 
-    def run(
+    def run(self, *words: str, cwd: Path | None = None) -> Answer:
+        """Run a command in this process, which has loaded what a command needs."""
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with contextlib.chdir(cwd or self.folder), pytest.MonkeyPatch.context() as patched:
+            patched.setenv("FAIRCLOCK_DSN", self.dsn)
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                try:
+                    main(list(words))
+                except SystemExit as end:
+                    code = int(end.code or 0)
+        return Answer(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+    def run_apart(
         self, *words: str, cwd: Path | None = None, variables: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
+        """Run a command in a process of its own."""
         return subprocess.run(
             [sys.executable, "-m", "fairclock", *words],
             env={
@@ -81,7 +108,7 @@ class Workplace:
             check=False,
         )
 
-    def report(self, contract: str, *words: str) -> subprocess.CompletedProcess[str]:
+    def report(self, contract: str, *words: str) -> Answer:
         return self.run("report", contract, "--month", "2026-10", *words)
 
 
@@ -137,13 +164,13 @@ def test_the_same_as_of_gives_the_same_bytes_and_the_printed_hash(workplace: Wor
     contract = workplace.contract("again")
     as_of = json.loads(workplace.report(contract, "--json").stdout)["as_of"]
     for folder in ("first", "second"):
-        done = workplace.report(contract, "--as-of", as_of, "--format", "json,html,pdf", "-o", folder)
+        done = workplace.report(contract, "--as-of", as_of, "--format", "json,html", "-o", folder)
         assert done.returncode == 0, done.stderr
     first, second = (
         {path.name: path.read_bytes() for path in (workplace.folder / folder).iterdir()}
         for folder in ("first", "second")
     )
-    assert len(first) == 3
+    assert len(first) == 2
     assert first == second
     digest = hashlib.sha256(first["again-2026-10.json"]).hexdigest()
     assert digest in first["again-2026-10.html"].decode("utf-8")
@@ -162,7 +189,7 @@ def test_the_same_as_of_gives_the_same_bytes_in_another_zone_locale_hash_seed_an
     for place, variables in surroundings.items():
         folder = tmp_path / f"{place} – 其他"
         folder.mkdir()
-        done = workplace.run(*words, "-o", str(tmp_path / place), cwd=folder, variables=variables)
+        done = workplace.run_apart(*words, "-o", str(tmp_path / place), cwd=folder, variables=variables)
         assert done.returncode == 0, done.stderr
     here, there = (
         {path.name: path.read_bytes() for path in (tmp_path / place).iterdir()} for place in surroundings
@@ -173,7 +200,7 @@ def test_the_same_as_of_gives_the_same_bytes_in_another_zone_locale_hash_seed_an
 
 @pytest.fixture(scope="module")
 def run_of_many(workplace: Workplace) -> subprocess.CompletedProcess[str]:
-    return workplace.run(
+    return workplace.run_apart(
         "report",
         workplace.contract("many-met"),
         str(workplace.folder / "no-such-contract.yaml"),
