@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairclock.model import from_us
 from fairclock.model.probes import Probe
+from inference_probe.prober.lateness import STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,11 +19,15 @@ _US = 1_000_000
 
 
 def probe_rows(result: Result, *, tenant: str, prober: str, name: str = "") -> Iterator[Probe]:
-    """Yield a row a probe. tenant: whom they speak for; empty: everybody. Those of a loop that was closed are rows too."""
+    """Yield a row a probe. tenant: whom they speak for; empty: everybody. Those of a loop that was closed are rows too.
+
+    A probe whose run was ended before its time is none: nobody failed to send it.
+    """
     header = result.header
     begun = datetime.fromtimestamp(0, UTC) + timedelta(seconds=float(header["started_at"]))
     for seen in result.seen:
-        yield _row(seen, header, begun, tenant=tenant, prober=prober, name=name)
+        if not (seen.sent is None and seen.error == STOPPED):
+            yield _row(seen, header, begun, tenant=tenant, prober=prober, name=name)
 
 
 def _row(
