@@ -59,6 +59,7 @@ check-style:
 	ruff check .
 	ruff format --check .
 	mypy
+	mypy docs/pictures/make_pictures.py docs/make_configuration.py docs/make_metrics.py
 	lint-imports
 
 setup:

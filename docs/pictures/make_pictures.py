@@ -104,7 +104,7 @@ def served(file: Path) -> Iterator[str]:
     prices = load_price_book(file.parent / str(settings.billing.prices))
     contracts = [load_versions(path) for path in sorted((file.parents[1] / "contracts").glob("*.yaml"))]
     store = open_store(str(settings.store.dsn))
-    looked = Looked(contracts=lambda: contracts, prices=prices)
+    looked = Looked(contracts=lambda: contracts, prices=lambda: prices)
     keyring = Keyring(list, monotonic=time.monotonic)
     with console(settings, lambda: store, keyring, looked, address="127.0.0.1:0") as application:
         config = uvicorn.Config(application, host="127.0.0.1", port=0, log_level="error", lifespan="off")
