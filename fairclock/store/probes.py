@@ -53,17 +53,34 @@ def keep_probes(store: Store, probes: Sequence[Probe]) -> None:
         insert_stamped(store, "probe_requests", COLUMNS, [row_of(each) for each in probes])
 
 
-def probes_as_of(store: Rows, window: Interval, as_of: datetime, *, judged: bool = False) -> list[Probe]:
+def probes_as_of(
+    store: Rows,
+    window: Interval,
+    as_of: datetime,
+    *,
+    judged: bool = False,
+    tenant: str | None = None,
+    newest: int | None = None,
+) -> list[Probe]:
     """Return the probes that were to be sent in `window`, as they were known at `as_of`, in time order.
 
-    judged: only those whose answers were looked at.
+    judged: only those whose answers were looked at. tenant: only those that stand for its traffic. newest: only so many, the
+    last ones.
     """
     only = " AND invalid_output IS NOT NULL" if judged else ""
+    parameters = within(window, as_of)
+    last = ""
+    if tenant is not None:
+        last = " WHERE tenant = {probes_tenant:String}"  # as the first row of a probe has it
+        parameters["probes_tenant"] = tenant
+    if newest is not None:
+        last += " ORDER BY intended_at DESC, id DESC LIMIT {probes_newest:UInt64}"
+        parameters["probes_newest"] = newest
     found = store.rows(
         Query(
-            sql=f"SELECT {', '.join(COLUMNS)} FROM (SELECT * FROM probe_requests"
-            f" WHERE {WITHIN}{only} ORDER BY stored_at LIMIT 1 BY id) ORDER BY intended_at, id",
-            parameters=within(window, as_of),
+            sql=f"SELECT {', '.join(COLUMNS)} FROM (SELECT * FROM (SELECT * FROM probe_requests"
+            f" WHERE {WITHIN}{only} ORDER BY stored_at LIMIT 1 BY id){last}) ORDER BY intended_at, id",
+            parameters=parameters,
         )
     )
     return [probe_of(row) for row in found]

@@ -32,7 +32,7 @@ def a_probe(number: int, **changes: Any) -> Probe:
 @pytest.fixture
 def targets(monkeypatch):
     def shown(probes):
-        monkeypatch.setattr("fairclock.console.readings.probes.probes_as_of", lambda *_: list(probes))
+        monkeypatch.setattr("fairclock.console.readings.probes.probes_as_of", lambda *_, **__: list(probes))
         monkeypatch.setattr("fairclock.console.readings.probes.measured_of", lambda *_: {})
         view = View(
             store=None, caller=Caller(name="root", scope=Scope.ADMIN), as_of=NOW, now=NOW, contracts=(), prices=None,

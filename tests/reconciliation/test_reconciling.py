@@ -99,6 +99,18 @@ def test_every_source_of_a_probe_is_found_and_kept_once(store):
     assert probes_as_of(store, HOUR, store.watermark()) == [a_probe(number) for number in range(PROBES)]
 
 
+def test_the_newest_probes_of_a_tenant_are_read_without_the_others(store):
+    keep_probes(store, [replace(a_probe(number), tenant="ab"[number % 2]) for number in range(8)])
+    keep_probes(store, [replace(a_probe(1), tenant="a")])  # told again: the first holds
+
+    def read(**which):
+        return [each.id for each in probes_as_of(store, HOUR, store.watermark(), **which)]
+
+    assert read(newest=3) == ["asked-5", "asked-6", "asked-7"]
+    assert read(tenant="a") == ["asked-0", "asked-2", "asked-4", "asked-6"]
+    assert read(tenant="a", newest=2) == ["asked-4", "asked-6"]
+
+
 def test_a_row_that_comes_late_is_news_and_changes_nothing_of_before(store):
     tell(store, without=(Source.PLUGIN,))
     run(store)

@@ -34,11 +34,10 @@ def probe_page(view: View, wanted: Wanted) -> ProbePage:
     """Return the probes of the range by target; a tenant sees those that stand for its own traffic."""
     shown = resolved(wanted, view.as_of)
     window = elapsed_of(shown)
-    found = [
-        each
-        for each in probes_as_of(view.store, window, view.as_of)
-        if view.caller.sees_all or (each.tenant and each.tenant == view.caller.tenant)
-    ]
+    found: Sequence[Probe] = ()
+    if view.caller.sees_all or view.caller.tenant:
+        tenant = None if view.caller.sees_all else view.caller.tenant
+        found = probes_as_of(view.store, window, view.as_of, tenant=tenant, newest=MOST + 1)
     lacking = (Lack.CUT_SHORT,) if len(found) > MOST else ()
     found = found[-MOST:]
     measured = measured_of(view.store, [each.id for each in found], window, view.as_of)
