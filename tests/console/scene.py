@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ MINE, OTHER = "acme", "zebra"
 FOREIGN = ("zebra", "Zebra", "quagga", "10.9.9.9", "engine-z", "Striped")
 """What only the other tenant's figures hold: names, ids, models, machines."""
 BOOK = BookPrices(load_price_book(Path(__file__).parents[1] / "ledger" / "prices.yaml"))
+"""The prices; their months begin in Shanghai."""
 _MODELS = {MINE: "deepseek-v4", OTHER: "quagga-7b"}
 _UPSTREAMS = {MINE: "10.0.0.1:8000", OTHER: "10.9.9.9:8000"}
 _ENGINES = {MINE: "engine-a", OTHER: "engine-z"}
@@ -51,7 +52,9 @@ class Scene:
     contracts: list[list[Contract]]
 
 
-def a_scene(store: Store, now: datetime, *, tenants: Sequence[str] = (MINE, OTHER)) -> Scene:
+def a_scene(
+    store: Store, now: datetime, *, tenants: Sequence[str] = (MINE, OTHER), book: BookPrices = BOOK
+) -> Scene:
     """Write two hours of `tenants`' traffic that ended half an hour before `now`, and all that follows from it.
 
     Months are anniversaries of a day two weeks ago, so that whenever this runs it is the middle of one.
@@ -69,7 +72,7 @@ def a_scene(store: Store, now: datetime, *, tenants: Sequence[str] = (MINE, OTHE
     month = f"{first_day:%Y-%m}"
     for versions in contracts:
         _said(store, versions[0], began, now)
-    _money(store, began, now)
+    _money(store, began, now, book)
     known = store.watermark()
     counted = [each for versions in contracts for each in in_force(store, versions, known)]
     evaluate_slices(store, counted, as_of=known)
@@ -230,9 +233,9 @@ def _said(store: Store, contract: Contract, began: datetime, now: datetime) -> N
     )
 
 
-def _money(store: Store, began: datetime, now: datetime) -> None:
+def _money(store: Store, began: datetime, now: datetime, book: BookPrices) -> None:
     """Rate an hour of both tenants, in the price book's month; a date it has no price for rates nothing."""
-    keep_versions(store, BOOK.book, until=now)
+    keep_versions(store, book.book, until=now)
     hour = began.replace(minute=0)
     said = {"start": hour, "end": hour + timedelta(hours=1), "hour": hour, "machine": ""}
     usages = [
@@ -240,12 +243,12 @@ def _money(store: Store, began: datetime, now: datetime) -> None:
                 completion_tokens=50_000_000, gpu_picoseconds=0)
         for tenant, model, requests in ((MINE, "deepseek-v4", 1_000), (OTHER, "deepseek-v4", 777_777))
     ]  # fmt: skip
-    month = f"{hour.astimezone(UTC):%Y-%m}"
+    month = f"{hour.astimezone(book.book.zone):%Y-%m}"
     rate(
         store,
         lambda _: usages,
-        BOOK.months.interval(month),
+        book.months.interval(month),
         as_of=store.watermark(),
-        prices=BOOK,
-        months=BOOK.months,
+        prices=book,
+        months=book.months,
     )

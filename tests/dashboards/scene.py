@@ -12,11 +12,12 @@ from fairclock.store import LineBatch
 from fairclock.store.ledger import CREDIT_COLUMNS
 from fairclock.store.stamping import insert_stamped
 from sla.slices import in_force
-from tests.console.scene import MINE, OTHER, a_scene
+from tests.console.scene import BOOK, MINE, OTHER, a_scene
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from billing.bookkeeping.price_books import BookPrices
     from fairclock.store import Store
     from tests.console.scene import Scene
 
@@ -37,9 +38,11 @@ class Shown:
         return self.scene.store
 
 
-def a_shown_scene(store: Store, now: datetime, *, tenants: Sequence[str] = (MINE, OTHER)) -> Shown:
+def a_shown_scene(
+    store: Store, now: datetime, *, tenants: Sequence[str] = (MINE, OTHER), book: BookPrices = BOOK
+) -> Shown:
     """Write everything that a dashboard can show."""
-    scene = a_scene(store, now, tenants=tenants)
+    scene = a_scene(store, now, tenants=tenants, book=book)
     store.ingest(LineBatch(kind="sample", source="scraper", lines=list(_samples(scene.began))))
     store.ingest(LineBatch(kind="gpu", source="gpus", lines=list(_gpus(scene.began))))
     store.ingest(

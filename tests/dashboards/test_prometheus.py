@@ -15,9 +15,12 @@ import urllib.request
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
+from billing.bookkeeping.price_books import BookPrices
+from billing.prices.loading import parse_price_book
 from exporters.prometheus import Format, exposition
 from exporters.prometheus.snapshot import Snapshots
 from fairclock.cli.configuration import Configuration
@@ -27,7 +30,7 @@ from fairclock.cli.pipeline.metrics.publisher import Publisher
 from fairclock.cli.pipeline.metrics.sources import sources_of
 from fairclock.store import LineBatch, open_store
 from sla.slices import evaluate_slices, in_force
-from tests.console.scene import BOOK, MINE, _engine_line, gateway_line
+from tests.console.scene import MINE, _engine_line, gateway_line
 from tests.dashboards.expanding import in_promql
 from tests.dashboards.reading import FILES, queries, variables
 from tests.dashboards.scene import a_shown_scene, gpu_event_lines
@@ -37,6 +40,7 @@ pytestmark = pytest.mark.integration
 SCRAPE_SECONDS, PATIENCE_SECONDS = 1, 240
 ENOUGH_STEPS = 2
 """A counter is first told as 0; what begins after the first telling rises at the third."""
+LEDGER = Path(__file__).parents[1] / "ledger"
 WINDOW_SECONDS, GRAIN_SECONDS = 600, 60
 """A range and an interval that hold everything that was scraped, however slow the machine is."""
 CHOSEN = {"contract": ["acme-agreement"], "tenant": [MINE], "engine": [".*"], "host": [".*"]}
@@ -47,10 +51,20 @@ class NotReadyError(Exception):
     """Prometheus still begins."""
 
 
+def a_book(now):
+    """The prices, in a zone where it is midday: what lies some hours back was charged this month, on the first of one too."""
+    ahead = 12 - now.hour
+    text = (LEDGER / "prices.yaml").read_text()
+    assert "time_zone: Asia/Shanghai" in text
+    return BookPrices(
+        parse_price_book(text.replace("time_zone: Asia/Shanghai", f"time_zone: Etc/GMT{-ahead:+d}"))
+    )
+
+
 class Published:
     """What a store says to Prometheus, with more requests and events after each scrape."""
 
-    def __init__(self, shown, folder):
+    def __init__(self, shown, book, folder):
         self.shown = shown
         self.scrapes = self.seen = self.steps = 0
         self.is_worked_out = self.is_told = False
@@ -65,7 +79,7 @@ class Published:
                 },
             }
         )
-        looked = Looked(contracts=lambda: shown.scene.contracts, prices=lambda: BOOK.book)
+        looked = Looked(contracts=lambda: shown.scene.contracts, prices=lambda: book.book)
         position = Position(folder / "position.json", begun=shown.scene.began)
         self.publisher = Publisher(
             store=lambda: shown.store,
@@ -103,6 +117,11 @@ class Published:
         self.publisher.refresh()
         self.is_worked_out = self.steps == ENOUGH_STEPS
 
+    def fares(self):
+        """What has happened, for whoever waits in vain."""
+        problems = {each.name: each.problem for each in self.publisher.sources if each.problem}
+        return f"{self.steps} steps, {self.scrapes} scrapes ({self.seen} seen), all told: {self.is_told}, {problems}"
+
     def _happen(self):
         at = self.shown.scene.now - timedelta(minutes=20) + timedelta(seconds=self.steps)
         number = 500_000 + self.steps
@@ -132,7 +151,9 @@ def still_running(shown):
 def published(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dashboards")
     with open_store(f"chdb://{folder / 'store'}") as store:
-        found = Published(still_running(a_shown_scene(store, datetime.now(UTC), tenants=[MINE])), folder)
+        now = datetime.now(UTC)
+        book = a_book(now)
+        found = Published(still_running(a_shown_scene(store, now, tenants=[MINE], book=book)), book, folder)
         found.publisher.refresh()
         try:
             yield found
@@ -194,7 +215,7 @@ def prometheus(published, tmp_path_factory):
     def wait_until(condition):
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not condition():
-            assert time.monotonic() < deadline, (folder / "log").read_text()[-2000:]
+            assert time.monotonic() < deadline, f"{published.fares()}\n{(folder / 'log').read_text()[-2000:]}"
             assert process.poll() is None, (folder / "log").read_text()[-2000:]
             time.sleep(0.1)
 
