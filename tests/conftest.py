@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
@@ -34,30 +33,51 @@ for name, value in (("VLLM_ENABLE_V1_MULTIPROCESSING", "0"), ("OMP_NUM_THREADS",
 # A file is one worker's. Those that take longest come first, so that none is left to a single worker at the end.
 LONGEST_FIRST = (
     "faults/test_misbehaving_server.py",
-    "acceptance/test_report_equals_oracle.py",
-    "faults/test_kills.py",
-    "scripted/test_scripted_months.py",
-    "gateways/test_in_the_store.py",
     "demo/test_demo.py",
-    "probe_service/test_service.py",
-    "incidents/test_noticing.py",
-    "evaluation/test_intervals.py",
-    "acceptance/test_wrong_input.py",
-    "incidents/test_evidence.py",
-    "ledger/test_late_rows.py",
+    "faults/test_kills.py",
+    "acceptance/test_report_equals_oracle.py",
+    "scripted/test_scripted_months.py",
+    "sidecar/test_processes.py",
+    "reports/test_command.py",
     "alert_engine/test_engine.py",
-    "ledger/test_command.py",
-    "store/test_normalising.py",
-    "store/test_joining.py",
-    "evaluation/test_against_oracle.py",
-    "store/test_front.py",
+    "probe_service/test_service.py",
+    "revisions/test_revisions_in_the_store.py",
+    "incidents/test_noticing.py",
+    "incidents/test_evidence.py",
+    "gateways/test_in_the_store.py",
+    "bundle/test_writing.py",
+    "acceptance/test_wrong_input.py",
     "acceptance/test_store_neighbours.py",
-    "cost_book/test_reconciliation.py",
-    "cli_ingest/test_long_running_commands.py",
-    "alert_engine/test_up.py",
-    "slices/test_evaluate_command.py",
-    "privacy/test_secrets.py",
+    "usage/test_usage.py",
+    "alert_engine/test_kills.py",
+    "ledger/test_late_rows.py",
+    "ledger/test_rating_step.py",
+    "ledger/test_command.py",
+    "store/test_front.py",
     "acceptance/test_replays.py",
+    "cost_book/test_reconciliation.py",
+    "store/test_joining.py",
+    "issuing/test_issuing.py",
+    "cost_book/test_cost_book.py",
+    "store/test_normalising.py",
+    "faults/test_insert_tokens.py",
+    "issuing/test_day_seals.py",
+    "slices/test_evaluate_command.py",
+    "evaluation/test_intervals.py",
+    "ledger/test_concurrent_raters.py",
+    "cli_ingest/test_long_running_commands.py",
+    "engine_lives/test_cold_starts.py",
+    "gpu/test_command.py",
+    "exposition/test_in_the_store.py",
+    "evaluation/test_stored_requests.py",
+    "reports/test_appearance.py",
+    "slices/test_slices.py",
+    "doctor/test_doctor_command.py",
+    "store/test_keeping.py",
+    "evaluation/test_once.py",
+    "privacy/test_secrets.py",
+    "alert_engine/test_up.py",
+    "evaluation/test_against_oracle.py",
 )
 
 
@@ -67,13 +87,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = Path(__file__).parent
     places = {folder / name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
-
-
-def pytest_collection_finish() -> None:
-    """Let no search for cycles look through ten thousand tests again: they stay until the end."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 10, 10)
 
 
 @pytest.fixture(scope="session")

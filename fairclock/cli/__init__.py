@@ -38,8 +38,8 @@ _COMMANDS = {
 }
 
 
-_CYCLES_SOUGHT_AFTER = (20_000, 10, 10)
-"""The interpreter's own 700 has a command look through all that it holds again and again, and find nothing."""
+_CYCLES_SOUGHT_AFTER = (10_000, 10, 10)
+"""With the interpreter's own 700 a twentieth of a report's time goes into looking for cycles among what was just imported."""
 
 
 class _LazyGroup(click.Group):
