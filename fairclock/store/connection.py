@@ -41,8 +41,6 @@ _SESSION_SETTINGS: Mapping[str, object] = {
     # none was answered sooner for it
     "compile_expressions": 0,
     "compile_aggregate_expressions": 0,
-    # nor are our steps any faster for being made one, and that takes a third of the time a batch of gateway lines is read in
-    "query_plan_merge_expressions": 0,
 }
 # On a cluster: an insert is answered once its rows are on the shards, and on most of their replicas; what a query looks up is
 # looked up where it was asked, since a batch's own tables are on that server alone. To a single server all of it is nothing.
