@@ -48,7 +48,7 @@ def durations(found, source, name):
 def test_every_probe_was_answered_and_every_source_saw_it(found):
     assert {each.outcome for each in found.probes} == {ProbeOutcome.OK}
     assert {tuple(seen.source for seen in each.sightings) for each in found.found} == {tuple(Source)}
-    assert (len(found.found), found.repeated) == (PROBES, 0)
+    assert (len(found.found), found.repeated) == (PROBES, {})
 
 
 def test_they_really_queued(found):
