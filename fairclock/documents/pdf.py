@@ -9,10 +9,11 @@ import base64
 import gc
 import logging
 import os
+import re
 import tempfile
 import threading
 from contextlib import contextmanager, suppress
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -28,6 +29,7 @@ from fairclock.errors import DocumentError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+_TAG = re.compile(r"<[^>]*>")
 _ENVIRONMENT_LOCK = threading.Lock()
 _COLLECTED_AFTER = (150_000, 3, 3)
 """Rare enough to cost little, often enough that documents already made do not add up."""
@@ -132,22 +134,9 @@ def _errors_of_this_thread() -> Iterator[list[str]]:
         LOGGER.removeHandler(collector)
 
 
-class _Text(HTMLParser):
-    """Collect every character that could be drawn, generated content in the style sheet included."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.seen: set[str] = set()
-
-    def handle_data(self, data: str) -> None:
-        self.seen.update(data)
-
-
 def _text_of(html: str) -> str:
-    parser = _Text()
-    parser.feed(html)
-    parser.close()
-    return "".join(sorted(parser.seen))
+    """Return every character that could be drawn, once: all but what is within tags; the style sheet's content too."""
+    return "".join(sorted(set(unescape(_TAG.sub("", html)))))
 
 
 def _font_configuration(faces: Sequence[Face]) -> FontConfiguration:
