@@ -12,12 +12,14 @@ import os
 import re
 import tempfile
 import threading
+import zlib
 from contextlib import contextmanager, suppress
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+import pydyf
 import weasyprint
 from weasyprint.logger import LOGGER
 from weasyprint.text.fonts import FontConfiguration
@@ -33,6 +35,8 @@ _TAG = re.compile(r"<[^>]*>")
 _ENVIRONMENT_LOCK = threading.Lock()
 _COLLECTED_AFTER = (150_000, 3, 3)
 """Rare enough to cost little, often enough that documents already made do not add up."""
+
+_DEFLATE_LEVEL = 6
 
 _VARIANT = "pdf/a-2a"
 """For archives (fonts and colours within, nothing from outside), with tags for screen readers."""
@@ -68,7 +72,9 @@ def render_pdf(html: str, *, identifier: str, picture: str | None = None) -> byt
         document = weasyprint.HTML(string=html, url_fetcher=fetcher).render(
             font_config=_font_configuration(faces), pdf_variant=_VARIANT, pdf_tags=True
         )
-        pdf = document.write_pdf(pdf_identifier=identifier.encode(), pdf_variant=_VARIANT, pdf_tags=True)
+        pdf = document.write_pdf(
+            finisher=_deflate, pdf_identifier=identifier.encode(), pdf_variant=_VARIANT, pdf_tags=True
+        )
     if fetcher.asked_for:  # asked first: where a drawing is set, the library itself drops our exception
         raise DocumentError(
             "pdf",
@@ -84,6 +90,17 @@ def render_pdf(html: str, *, identifier: str, picture: str | None = None) -> byt
             remedy="this is a fault in the template: please report it",
         )
     return pdf
+
+
+def _deflate(document: weasyprint.Document, pdf: pydyf.PDF) -> None:
+    """Compress what the library would compress at its slowest level: that takes a tenth of the time and saves a hundredth."""
+    del document
+    for each in pdf.objects:
+        if isinstance(each, pydyf.Stream) and each.compress:
+            written = pydyf.Stream(each.stream).data
+            content = written.partition(b"stream\n")[2].removesuffix(b"\nendstream")
+            each.stream, each.compress = [zlib.compress(content, _DEFLATE_LEVEL)], False
+            each.extra["Filter"] = "/FlateDecode"
 
 
 class _RefuseEverything(URLFetcher):  # type: ignore[misc]
