@@ -23,6 +23,13 @@ def until(condition):
         time.sleep(0.002)
 
 
+def turn_over(sender):
+    """Wait until the turn that is under way is over, and with it what follows its answer, and a whole one after it."""
+    begun = []
+    sender.sample(lambda: begun.append(1))
+    until(lambda: len(begun) > 2)
+
+
 @pytest.fixture
 def collector():
     return Collector()
@@ -91,6 +98,7 @@ def test_a_collector_that_is_away_gets_everything_when_it_is_back(collector, beg
     collector.answer = AWAY
     report.record(None, step("r1", "r2"))
     until(lambda: collector.posts == 1)
+    turn_over(sender)
     report.record(None, step("r3"))
     collector.answer = TAKEN
     times.seconds += 3_600
@@ -100,7 +108,7 @@ def test_a_collector_that_is_away_gets_everything_when_it_is_back(collector, beg
 
 def test_a_collector_that_is_away_is_asked_less_and_less_often(collector, begun):
     times = Times()
-    _, report = begun(monotonic=times)
+    sender, report = begun(monotonic=times)
     collector.answer = AWAY
     report.record(None, step("r1"))
     for expected, seconds in (
@@ -114,10 +122,9 @@ def test_a_collector_that_is_away_is_asked_less_and_less_often(collector, begun)
         (8, 60.0),
     ):
         until(lambda expected=expected: collector.posts == expected)
+        turn_over(sender)
         times.seconds += seconds - 0.01
-        turns = []
-        report._sender.sample(lambda turns=turns: turns.append(1))
-        until(lambda turns=turns: len(turns) > 2)
+        turn_over(sender)
         assert collector.posts == expected
         times.seconds += 0.02
 
@@ -128,6 +135,7 @@ def test_what_is_refused_for_good_is_not_sent_again_but_counted(collector, begun
     collector.answer = REFUSED
     report.record(None, step("r1", "r2"))
     until(lambda: sender.lost["refused by the collector"] == 2)
+    turn_over(sender)
     collector.answer = TAKEN
     times.seconds += 3_600
     report.record(None, step("r3"))
@@ -152,9 +160,11 @@ def test_a_report_of_losses_is_not_lost_with_its_request(collector, begun):
     report.record(None, step("r1", "r2", "r3"))
     until(lambda: sender.lost["refused by the collector"] == 1)
     for _ in range(2):
+        turn_over(sender)
         posts = collector.posts
         times.seconds += 3_600
         until(lambda posts=posts: collector.posts > posts)
+    turn_over(sender)
     collector.answer = TAKEN
     times.seconds += 3_600
     until(lambda: collector.of("fairclock.records.lost"))
