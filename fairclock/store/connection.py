@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 EMBEDDED_DATABASE = "fairclock"
-# The engine's own default is nine tenths of the memory; the mark cache's is 5 GB.
-_ENGINE_OPTIONS = "mark_cache_size=268435456&uncompressed_cache_size=0"
+# The engine's own default is nine tenths of the memory; the mark cache's is 5 GB. What the cache of conditions would do is said
+# in docs/decisions/0105; without room it serves nobody, whoever asks through the front included.
+_ENGINE_OPTIONS = "mark_cache_size=268435456&uncompressed_cache_size=0&query_condition_cache_size=0"
 _SESSION_SETTINGS: Mapping[str, object] = {
     "session_timezone": "UTC",
     # daily partitions: an import of years is one insert, and dirty times never come this far
@@ -41,6 +42,9 @@ _SESSION_SETTINGS: Mapping[str, object] = {
     # none was answered sooner for it
     "compile_expressions": 0,
     "compile_aggregate_expressions": 0,
+    # it remembers, of a query that joins, that no row of a part meets the conditions, where none met the join: the next query with
+    # these conditions then finds nothing there (docs/decisions/0105)
+    "use_query_condition_cache": 0,
 }
 # On a cluster: an insert is answered once its rows are on the shards, and on most of their replicas; what a query looks up is
 # looked up where it was asked, since a batch's own tables are on that server alone. To a single server all of it is nothing.

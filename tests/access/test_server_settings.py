@@ -32,6 +32,10 @@ def test_every_log_that_is_kept_has_an_end():
         )
 
 
+def test_no_query_misses_rows_for_what_the_cache_of_conditions_remembers():
+    assert ET.parse(FILE).getroot().findtext("query_condition_cache_size") == "0"
+
+
 def test_the_engine_keeps_room_on_its_disk_and_backs_up_where_it_may(tmp_path):
     text = FILE.read_text().replace("/var/lib/clickhouse-backups/", f"{tmp_path}/backups/")
     asked = []

@@ -1,6 +1,6 @@
 -- Accounts of Fairclock, for an administrator; may be run again after an upgrade, or when contracts were added.
 -- Replace each SHA256_OF_… by the output of: printf %s "$PASSWORD" | sha256sum
-CREATE USER IF NOT EXISTS fairclock_owner IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_owner' HOST ANY;
+CREATE USER IF NOT EXISTS fairclock_owner IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_owner' HOST ANY SETTINGS use_query_condition_cache = 0;
 REVOKE ALL ON *.* FROM fairclock_owner;
 GRANT SELECT, INSERT, CREATE TABLE, CREATE VIEW, CREATE DATABASE, ALTER, DROP TABLE, DROP VIEW, TRUNCATE ON fairclock.* TO fairclock_owner;
 GRANT SET DEFINER ON fairclock_views TO fairclock_owner;
@@ -9,7 +9,7 @@ GRANT SELECT ON system.tables TO fairclock_owner;
 GRANT SELECT ON system.columns TO fairclock_owner;
 GRANT SELECT ON system.disks TO fairclock_owner;
 GRANT SELECT ON system.parts TO fairclock_owner;
-CREATE USER IF NOT EXISTS fairclock_writer IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_writer' HOST ANY;
+CREATE USER IF NOT EXISTS fairclock_writer IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_writer' HOST ANY SETTINGS use_query_condition_cache = 0;
 REVOKE ALL ON *.* FROM fairclock_writer;
 GRANT SELECT, INSERT ON fairclock.* TO fairclock_writer;
 GRANT CREATE TABLE, DROP TABLE, TRUNCATE ON fairclock.staged_* TO fairclock_writer;
@@ -17,15 +17,15 @@ GRANT SELECT ON system.tables TO fairclock_writer;
 GRANT SELECT ON system.columns TO fairclock_writer;
 GRANT SELECT ON system.disks TO fairclock_writer;
 GRANT SELECT ON system.parts TO fairclock_writer;
-CREATE USER IF NOT EXISTS fairclock_views IDENTIFIED WITH no_authentication HOST NONE;
+CREATE USER IF NOT EXISTS fairclock_views IDENTIFIED WITH no_authentication HOST NONE SETTINGS use_query_condition_cache = 0;
 REVOKE ALL ON *.* FROM fairclock_views;
 GRANT SELECT ON fairclock.* TO fairclock_views;
-CREATE USER IF NOT EXISTS fairclock_reader IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_reader' HOST ANY SETTINGS readonly = 2, max_execution_time = 60, max_memory_usage = 8000000000;
+CREATE USER IF NOT EXISTS fairclock_reader IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_reader' HOST ANY SETTINGS readonly = 2, use_query_condition_cache = 0, max_execution_time = 60, max_memory_usage = 8000000000;
 REVOKE ALL ON *.* FROM fairclock_reader;
 GRANT SELECT ON fairclock.dashboard_* TO fairclock_reader;
-CREATE USER IF NOT EXISTS fairclock_acme IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_acme' HOST ANY SETTINGS readonly = 2, max_execution_time = 60, max_memory_usage = 8000000000;
+CREATE USER IF NOT EXISTS fairclock_acme IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_acme' HOST ANY SETTINGS readonly = 2, use_query_condition_cache = 0, max_execution_time = 60, max_memory_usage = 8000000000;
 REVOKE ALL ON *.* FROM fairclock_acme;
-CREATE USER IF NOT EXISTS fairclock_globex IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_globex' HOST ANY SETTINGS readonly = 2, max_execution_time = 60, max_memory_usage = 8000000000;
+CREATE USER IF NOT EXISTS fairclock_globex IDENTIFIED WITH sha256_hash BY 'SHA256_OF_fairclock_globex' HOST ANY SETTINGS readonly = 2, use_query_condition_cache = 0, max_execution_time = 60, max_memory_usage = 8000000000;
 REVOKE ALL ON *.* FROM fairclock_globex;
 CREATE ROW POLICY OR REPLACE fairclock_all ON fairclock.dashboard_charges USING 1 TO fairclock_owner, fairclock_writer, fairclock_views, fairclock_reader;
 CREATE ROW POLICY OR REPLACE fairclock_acme ON fairclock.dashboard_charges USING tenant IN ('acme', 'acme-eu') TO fairclock_acme;
