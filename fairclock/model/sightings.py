@@ -7,6 +7,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from fairclock.model.probes import ProbeOutcome
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -21,6 +23,15 @@ class Source(StrEnum):
     SPAN = "span"
     PLUGIN = "plugin"
     TRUTH = "truth"  # what the bundled service says of itself, with its answer
+
+
+def should_see(source: Source, probe: Probe) -> bool:
+    """Return whether a source should have seen a probe: a gateway whatever was answered, others what was answered well.
+
+    Of what its client gave up, client and engine have no duration. `fairclock.store.probe_figures` says the same in SQL.
+    """
+    # whoever answers with a status has passed the gateway
+    return probe.status != 0 if source is Source.GATEWAY else probe.outcome is ProbeOutcome.OK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

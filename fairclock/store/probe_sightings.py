@@ -8,8 +8,7 @@ from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
 from fairclock.model import to_us
-from fairclock.model.probes import ProbeOutcome
-from fairclock.model.sightings import Reconciled, Sighting, Source
+from fairclock.model.sightings import Reconciled, Sighting, Source, should_see
 from fairclock.store.batches import FIRST_WINS_BASE
 from fairclock.store.probes import COLUMNS, WITHIN, probe_of, row_of, within
 from fairclock.store.query import Query
@@ -119,7 +118,7 @@ def seen_of(store: Rows, probes: Sequence[Probe], as_of: datetime) -> Seen:
     for sources, table in _TABLES:
         told |= _told(store, table, probes, as_of, REACH)
         lacking = {
-            source: [each for each in probes if _is_due(source, each) and (each.id, source) not in told]
+            source: [each for each in probes if should_see(source, each) and (each.id, source) not in told]
             for source in sources
         }
         further = {
@@ -150,11 +149,6 @@ def _told(
         (id_, Source(source)): (int(rows), int(different), _sighting(Source(source), said))
         for id_, source, rows, different, *said in store.rows(_sightings_query(table, probes, as_of, reach))
     }
-
-
-def _is_due(source: Source, probe: Probe) -> bool:
-    """Say whether a source can have seen a probe: a gateway what got a status, an engine what was answered."""
-    return probe.status != 0 if source is Source.GATEWAY else probe.outcome is ProbeOutcome.OK
 
 
 def _telling(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairclock.model.probes import ProbeOutcome
-from fairclock.model.sightings import Source
+from fairclock.model.sightings import Source, should_see
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +42,7 @@ def source_counts(found: Iterable[Reconciled]) -> list[SourceCount]:
 
 
 def _count(source: Source, ordered: Sequence[Reconciled]) -> SourceCount:
-    expected = [each for each in ordered if _should_see(source, each)]
+    expected = [each for each in ordered if should_see(source, each.probe)]
     unseen: list[Reconciled] = []
     for each in reversed(expected):
         if each.by(source) is not None:
@@ -56,11 +55,3 @@ def _count(source: Source, ordered: Sequence[Reconciled]) -> SourceCount:
         unseen_last=len(unseen),
         unseen_since=unseen[-1].probe.intended_at if unseen else None,
     )
-
-
-def _should_see(source: Source, each: Reconciled) -> bool:
-    probe = each.probe
-    if source is Source.GATEWAY:
-        # whoever answers with a status has passed the gateway
-        return probe.status != 0
-    return probe.outcome is ProbeOutcome.OK
