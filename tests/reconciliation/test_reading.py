@@ -72,7 +72,7 @@ def test_what_the_store_counts_is_what_each_probe_comes_to(store, told):
             else at + timedelta(microseconds=late_us),
         )
         probes.append(probe)
-        if is_reconciled:
+        if is_reconciled and probe.sent_at is not None:  # what was never sent is never reconciled
             moved = tuple(
                 replace(one, queue_us=queue_us) if one.source in {Source.SPAN, Source.GATEWAY} else one
                 for one in sightings(number, **seen)
