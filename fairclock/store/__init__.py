@@ -50,6 +50,7 @@ class Store:
         self._connection = connection
         self._is_swept = False
         self._handed_out_us = 0
+        self._handing_out = threading.Lock()
         self._local = threading.local()
 
     def __enter__(self) -> Self:
@@ -113,8 +114,9 @@ class Store:
         It never goes back: a write whose note became visible later than it was dated stamps its rows later still.
         """
         found_us = self._steady(lambda: batches.watermark_us(self._connection))
-        self._handed_out_us = max(self._handed_out_us, found_us)
-        return from_us(self._handed_out_us)
+        with self._handing_out:  # of two threads the one with the earlier answer may come last
+            self._handed_out_us = max(self._handed_out_us, found_us)
+            return from_us(self._handed_out_us)
 
     def checked_as_of(self, as_of: datetime | None) -> datetime:
         """Return `as_of`, or the watermark; refuse one that lies beyond the watermark."""
