@@ -110,7 +110,7 @@ class Forwarder:
 
     def _run(self) -> None:
         while True:
-            stopping = self._stopping.is_set()  # asked before the look: what was kept before the stop goes out, too
+            stopping = self._stopping.is_set()  # asked first: what was kept before the stop goes out, too
             before = self._position
             wait_seconds = self._deliver_batch()
             if wait_seconds:
