@@ -6,7 +6,6 @@ import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-
 _LOOKS_SECONDS = 0.02  # how often it looks whether it is to end
 
 
