@@ -123,7 +123,7 @@ def served(readings: Any) -> Iterator[str]:
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not server.started:
         assert thread.is_alive(), "the server ended before it began"
         assert time.monotonic() < deadline, "the server did not start"

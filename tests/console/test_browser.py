@@ -31,7 +31,7 @@ SERIOUS = """
         .filter(each => ["serious", "critical"].includes(each.impact))
         .map(each => `${each.id}: ${each.nodes.map(node => node.target.join(" ")).slice(0, 5).join(" | ")}`))
 """
-WAIT_MS = 15_000
+WAIT_MS = 90_000
 
 
 @pytest.fixture(scope="module")
