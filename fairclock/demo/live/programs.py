@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 0.1
 _LAST_LINES = 12
+_HELD = (signal.SIGINT, signal.SIGTERM)
 _OUTGOING_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _FIRST_PORT, _ROOMY_ABOVE, _PORTS_TRIED = 10_000, 12_000, 20
+_given_ports: set[int] = set()
+"""Those that this process gave out: a listener that takes long to start has not bound its own yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,20 +94,41 @@ def running(program: Program) -> Iterator[Running]:
     be measured as network time.
     """
     program.output.parent.mkdir(parents=True, exist_ok=True)
-    with program.output.open("wb") as output:
-        process = subprocess.Popen(
-            list(program.arguments),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **program.environment},
-            process_group=0,
-        )
-    started = Running(program=program, process=process)
+    started: Running | None = None
     try:
+        with _signals_held(), program.output.open("wb") as output:
+            process = subprocess.Popen(
+                list(program.arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **program.environment},
+                process_group=0,
+            )
+            started = Running(program=program, process=process)
         yield started
     finally:
-        started.stop()
+        if started is not None:
+            started.stop()
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let what is asked of this process wait until the block is left: a program that began within it is known by then."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    previous = {each: handler for each in _HELD if callable(handler := signal.getsignal(each))}
+    try:
+        for each in previous:
+            signal.signal(each, lambda number, _: came.append(number))
+        yield
+    finally:
+        for each, handler in previous.items():
+            signal.signal(each, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 @contextlib.contextmanager
@@ -127,14 +151,16 @@ def ended_in_order() -> Iterator[None]:
 
 def free_port() -> int:
     """
-    Return a TCP port of the loopback address that nobody listened on a moment ago.
+    Return a TCP port of the loopback address that nobody listened on a moment ago, each time another one.
 
     It lies below those the system gives to outgoing connections where there is room: nobody is handed it by chance
     before its listener starts, or while that is started again.
     """
     first_outgoing = int(_OUTGOING_PORTS.read_text(encoding="ascii").split()[0])
+    # whoever seeds the common one would have the same ports in several processes
+    chance = random.SystemRandom()
     wanted = (
-        random.sample(range(_FIRST_PORT, first_outgoing), k=_PORTS_TRIED)
+        chance.sample(range(_FIRST_PORT, first_outgoing), k=_PORTS_TRIED)
         if first_outgoing > _ROOMY_ABOVE
         else []
     )
@@ -142,7 +168,9 @@ def free_port() -> int:
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             found: int = probe.getsockname()[1]
-            return found
+            if found not in _given_ports or not port:
+                _given_ports.add(found)
+                return found
     raise FairclockError("127.0.0.1", "no port is free", remedy="stop programs that listen there")
 
 
