@@ -21,6 +21,9 @@ _AT_ONCE = 8
 _PATIENCE_SECONDS = 120.0
 _LEAVES_AFTER_SECONDS = 0.25
 _LEAVES_AFTER_CHUNKS = 5
+_SENT = "http11.send_request_body.complete"
+"""What httpx calls the step after which all of a request is on its way."""
+
 _NANOSECONDS_PER_MICROSECOND = 1000
 _OUTCOMES: dict[int, Outcome] = {
     httpx.codes.OK: Outcome.OK,
@@ -91,13 +94,22 @@ async def make_call(client: httpx.AsyncClient, call: Call) -> Observation:
     headers = {"Authorization": f"Bearer {call.api_key}"}
     if call.request_id:
         headers["X-Request-Id"] = call.request_id
-    request = client.build_request("POST", call.path, json=call.body, headers=headers)
     gives_up = call.behaviour is Behaviour.LEAVES_BEFORE_ANSWER
+    loop = asyncio.get_running_loop()
     status, trace_id, left = 0, "", False
     answer = bytearray()
     started_ns = time.perf_counter_ns()
     try:
-        async with asyncio.timeout(_LEAVES_AFTER_SECONDS if gives_up else None):
+        async with asyncio.timeout(None) as patience:
+
+            async def note(step: str, _: Mapping[str, object]) -> None:
+                """Who leaves has asked: on a busy machine sending may take longer than they stay."""
+                if gives_up and step == _SENT:
+                    patience.reschedule(loop.time() + _LEAVES_AFTER_SECONDS)
+
+            request = client.build_request(
+                "POST", call.path, json=call.body, headers=headers, extensions={"trace": note}
+            )
             response = await client.send(request, stream=True)
             status, trace_id = response.status_code, response.headers.get(TRACE_HEADER, "")
             # A stream's headers come before its first token.
