@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 METERED_TENANT = "bursty"
 """The tenant whose completions `limit_req` counts: 1 + `METERED_BURST` at once, then one in three seconds."""
 METERED_BURST = 2
+_READY_SECONDS = 120.0
 
 TRACE_HEADER = "X-Trace-Id"
 """Response header with nginx's $request_id, by which the client finds its request again."""
@@ -53,7 +54,7 @@ def running_gateway(
     )
     with running(program) as server:
         url = f"http://127.0.0.1:{port}"
-        server.await_answer(f"{url}/ready", within_seconds=20)
+        server.await_answer(f"{url}/ready", within_seconds=_READY_SECONDS)
         yield Gateway(url=url, log=directory / "access.log")
 
 
