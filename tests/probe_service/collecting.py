@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import select
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -87,9 +88,17 @@ class Asked:
         self._connection.close()
         return SimpleNamespace(status=response.status, headers=response.headers, text=text)
 
+    def is_abreast(self):
+        """Say whether nothing of the stream has come but what `events` gave: this client has not stood still meanwhile."""
+        readable, _, _ = select.select([self._connection.sock], [], [], 0)
+        self._connection.sock.settimeout(0)  # what is looked at is not waited for
+        waiting = self._response.fp.peek()
+        self._connection.sock.settimeout(PATIENCE_SECONDS)
+        return not readable and b"data: " not in waiting
+
     def events(self):
         """Each event of a stream as (monotonic instant, kind, data)."""
-        response = self._connection.getresponse()
+        self._response = response = self._connection.getresponse()
         kind = ""
         for line in response:
             now = time.monotonic()

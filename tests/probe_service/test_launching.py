@@ -105,7 +105,7 @@ def run(*words, folder):
         env=kept,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
