@@ -129,6 +129,20 @@ def test_no_port_is_given_twice():
     assert len(set(given)) == len(given)
 
 
+def test_a_port_that_another_process_was_given_is_not_given_here(monkeypatch):
+    script = "from fairclock.demo.live.programs import free_port\nprint(free_port(), flush=True)\ninput()"  # until it is ended
+    words = [sys.executable, "-c", script]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        theirs = int(other.stdout.readline())
+        ours = free_port()
+        offered = iter([[theirs, ours + 1], [theirs, ours + 2]])
+        monkeypatch.setattr("random.SystemRandom.sample", lambda *_, **__: next(offered))
+        assert free_port() != theirs
+        other.communicate("\n")
+    # with that process its claim is gone
+    assert free_port() == theirs
+
+
 def test_a_program_shares_our_session_but_not_our_process_group(tmp_path):
     with running(shell(tmp_path, "sleep 60")) as started:
         assert os.getsid(started.process.pid) == os.getsid(0)

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -29,6 +30,9 @@ _OUTGOING_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _FIRST_PORT, _ROOMY_ABOVE, _PORTS_TRIED = 10_000, 12_000, 20
 _given_ports: set[int] = set()
 """Those that this process gave out: a listener that takes long to start has not bound its own yet."""
+_claims: deque[socket.socket] = deque()
+"""Names that tell other processes of the latest of them."""
+_MOST_CLAIMS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +158,8 @@ def free_port() -> int:
     Return a TCP port of the loopback address that nobody listened on a moment ago, each time another one.
 
     It lies below those the system gives to outgoing connections where there is room: nobody is handed it by chance
-    before its listener starts, or while that is started again.
+    before its listener starts, or while that is started again. While this process runs, no other one that asks here is
+    given it either.
     """
     first_outgoing = int(_OUTGOING_PORTS.read_text(encoding="ascii").split()[0])
     # whoever seeds the common one would have the same ports in several processes
@@ -169,9 +174,23 @@ def free_port() -> int:
             probe.bind(("127.0.0.1", port))
             found: int = probe.getsockname()[1]
             if found not in _given_ports or not port:
+                _claim(found)
                 _given_ports.add(found)
                 return found
     raise FairclockError("127.0.0.1", "no port is free", remedy="stop programs that listen there")
+
+
+def _claim(port: int) -> None:
+    """Take the name of `port` that one process may have at a time; raises OSError where another has it."""
+    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        claim.bind(f"\0fairclock's port {port}")  # in no folder, and gone with its process
+    except OSError:
+        claim.close()
+        raise
+    _claims.append(claim)
+    if len(_claims) > _MOST_CLAIMS:
+        _claims.popleft().close()
 
 
 def find_nginx() -> str:
