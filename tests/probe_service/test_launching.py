@@ -130,6 +130,20 @@ def test_what_is_told_of_the_engine_holds_no_secret_and_no_guess():
     assert found["served_models"] == ["tiny"]
 
 
+def test_a_process_that_stands_still_between_two_clocks_knows_all_the_same_when_it_began(monkeypatch):
+    calm, stood_still = stages.process_started(), 0.0
+    monotonic, clock_gettime = time.monotonic, time.clock_gettime
+
+    def since_boot(clock):
+        nonlocal stood_still
+        stood_still = 7.0
+        return clock_gettime(clock) + stood_still
+
+    monkeypatch.setattr(time, "clock_gettime", since_boot)
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic() + stood_still)
+    assert stages.process_started() == pytest.approx(calm, abs=0.5)
+
+
 def test_a_process_knows_when_it_began(tmp_path):
     code = f"import runpy; print(runpy.run_path({stages.__file__!r})['process_started']())"
     before = time.monotonic()
