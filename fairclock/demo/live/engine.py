@@ -136,7 +136,7 @@ def running_engine(
             "no_proxy": "127.0.0.1",
             **(environment or {}),
         },
-        stop_seconds=30.0,
+        stop_seconds=90.0,
     )
     with running(program) as started:
         url = f"http://127.0.0.1:{port}"

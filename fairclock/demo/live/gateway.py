@@ -51,6 +51,7 @@ def running_gateway(
         arguments=[nginx, "-p", str(directory), "-c", str(configuration)],
         output=directory / "nginx.out",
         stop_signal=signal.SIGQUIT,  # requests in flight end, and are logged, first
+        stop_seconds=60.0,
     )
     with running(program) as server:
         url = f"http://127.0.0.1:{port}"
