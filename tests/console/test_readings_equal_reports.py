@@ -250,6 +250,21 @@ def test_costs_are_those_of_the_month_in_which_the_range_ends(view, monkeypatch)
     assert labels == [f"{view.as_of.year - 1}-02", f"{view.as_of.astimezone(BOOK.book.zone):%Y-%m}"]
 
 
+def test_costs_of_the_latest_month_are_those_of_each_contracts_own(two_tenants, view, monkeypatch):
+    """A month from one day to the same day of the next lies in two of the calendar's; no hour of it is without its charges."""
+    labels = []
+    monkeypatch.setattr(
+        "fairclock.console.readings.cost._prepared_cost_book",
+        lambda _, label: (None, bool(labels.append(label)) or True),
+    )
+    whole = month_of_all(two_tenants.contracts[0], two_tenants.month)
+    instants = [whole.start + timedelta(hours=1), whole.end - timedelta(hours=1)]
+    for as_of in instants:
+        found = cost_page(replace(view, as_of=as_of), Wanted(name=RangeName.MONTH))
+        assert [each.month for each in found.charges] == [two_tenants.month] * 2
+    assert labels == [f"{each.astimezone(BOOK.book.zone):%Y-%m}" for each in instants]
+
+
 def test_sums_are_kept_for_every_caller_and_not_for_the_last_one(view, monkeypatch):
     tenants = replace(view, caller=TENANT)
     first, mine = overview(view), overview(tenants)
