@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import random
@@ -191,6 +192,13 @@ def _claim(port: int) -> None:
     _claims.append(claim)
     if len(_claims) > _MOST_CLAIMS:
         _claims.popleft().close()
+
+
+@atexit.register
+def _give_up_claims() -> None:
+    """Close what would be closed with a warning."""
+    while _claims:
+        _claims.pop().close()
 
 
 def find_nginx() -> str:
