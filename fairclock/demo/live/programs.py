@@ -174,24 +174,27 @@ def free_port() -> int:
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             found: int = probe.getsockname()[1]
-            if found not in _given_ports or not port:
-                _claim(found)
+            if (found not in _given_ports or not port) and _is_claimed(found):
                 _given_ports.add(found)
                 return found
     raise FairclockError("127.0.0.1", "no port is free", remedy="stop programs that listen there")
 
 
-def _claim(port: int) -> None:
-    """Take the name of `port` that one process may have at a time; raises OSError where another has it."""
-    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+def _is_claimed(port: int) -> bool:
+    """Take the name of `port` that one process may have at a time; return False where another has it."""
+    try:
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    except OSError:  # a process that may have no such sockets goes without names
+        return True
     try:
         claim.bind(f"\0fairclock's port {port}")  # in no folder, and gone with its process
     except OSError:
         claim.close()
-        raise
+        return False
     _claims.append(claim)
     if len(_claims) > _MOST_CLAIMS:
         _claims.popleft().close()
+    return True
 
 
 @atexit.register
