@@ -170,11 +170,11 @@ def free_port() -> int:
         if first_outgoing > _ROOMY_ABOVE
         else []
     )
-    for port in [*wanted, 0]:
+    for port in [*wanted, *[0] * _PORTS_TRIED]:
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             found: int = probe.getsockname()[1]
-            if (found not in _given_ports or not port) and _is_claimed(found):
+            if found not in _given_ports and _is_claimed(found):
                 _given_ports.add(found)
                 return found
     raise FairclockError("127.0.0.1", "no port is free", remedy="stop programs that listen there")
