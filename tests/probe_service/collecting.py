@@ -3,7 +3,7 @@
 import contextlib
 import http.client
 import json
-import select
+import socket
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -88,13 +88,15 @@ class Asked:
         self._connection.close()
         return SimpleNamespace(status=response.status, headers=response.headers, text=text)
 
-    def is_abreast(self):
-        """Say whether nothing of the stream has come but what `events` gave: this client has not stood still meanwhile."""
-        readable, _, _ = select.select([self._connection.sock], [], [], 0)
-        self._connection.sock.settimeout(0)  # what is looked at is not waited for
+    def behind(self):
+        """How many events of the stream have come that `events` has not given yet: it grows while this client stands still."""
+        came = self._connection.sock
+        came.settimeout(0)  # what is looked at is not waited for
         waiting = self._response.fp.peek()
-        self._connection.sock.settimeout(PATIENCE_SECONDS)
-        return not readable and b"data: " not in waiting
+        with contextlib.suppress(BlockingIOError):
+            waiting += came.recv(1 << 20, socket.MSG_PEEK)
+        came.settimeout(PATIENCE_SECONDS)
+        return waiting.count(b"data: ")
 
     def events(self):
         """Each event of a stream as (monotonic instant, kind, data)."""

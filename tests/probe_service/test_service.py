@@ -45,9 +45,9 @@ def queueing_round(port, pulse, number):
     """A request that holds the only place, and another sent when a known number of its tokens is left.
 
     `lag` is what the client's clock cannot tell apart from waiting in the queue: how long client and service took to hear each
-    other when the other was sent, and again when the last token came. `is_abreast`: the token at which it was sent was the last
-    that had come by then; a client that stood still may have sent it when the first request had ended long ago. Both are known
-    without what the service says.
+    other when the other was sent, and again when the last token came. `is_abreast`: few tokens had come that the client had not
+    seen when it sent the other; one that stood still may have sent that when the first request had ended. Both are known without
+    what the service says.
     """
     blocking = Asked(
         port, request_id=f"blocking-{number}", prompt="a", max_tokens=BLOCKING_TOKENS, **STREAMED
@@ -60,7 +60,7 @@ def queueing_round(port, pulse, number):
             tokens = json.loads(data)["usage"]["completion_tokens"]
             if blocked is None and tokens >= BLOCKING_TOKENS - TOKENS_LEFT:
                 blocked = Asked(port, request_id=f"blocked-{number}", prompt="b", max_tokens=2)
-                is_abreast = blocking.is_abreast()
+                is_abreast = blocking.behind() < TOKENS_LEFT // 4
                 lag += pulse.lag_since(blocked.sent)
             if last_token is None and tokens == BLOCKING_TOKENS:
                 last_token = at
