@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import subprocess
@@ -18,12 +19,17 @@ import pytest
 
 from fairclock.demo.live.calls import Behaviour, Call
 from fairclock.demo.live.clients import make_call
-from tests.sidecar.running import environment, eventually
+from tests.faults import processes
+from tests.faults.processes import environment
 
 pytestmark = pytest.mark.integration
 
 BURST_CALLS = 50
 PATIENCE_SECONDS = 300.0
+
+
+# an alert may wait for a minute behind another of its group
+eventually = functools.partial(processes.eventually, seconds=PATIENCE_SECONDS, every=0.2)
 
 
 def as_this_user(name, text):
