@@ -110,6 +110,7 @@ class Forwarder:
 
     def _run(self) -> None:
         while True:
+            stopping = self._stopping.is_set()  # asked first: what was kept before the stop goes out, too
             before = self._position
             wait_seconds = self._deliver_batch()
             if wait_seconds:
@@ -117,7 +118,7 @@ class Forwarder:
                     return
                 continue
             is_done = self._position == before or self._monotonic() >= self._stop_at
-            if self._stopping.is_set() and is_done:
+            if stopping and is_done:
                 return
             self._linger()
 

@@ -131,13 +131,19 @@ class RequestSender:
         return None
 
     def _run(self) -> None:
+        failure = ""
         while not self._stop.is_set():
+            more = False
             try:
                 more = self.step()
-            except FairclockError as error:
+            except Exception as error:  # noqa: BLE001 - said and counted; what waits is in the store until it has passed
+                failure = str(error) if isinstance(error, FairclockError) else f"an unexpected {error!r}"
                 self.statistics.failures += 1
-                self._say(str(error))
-                more = False
+                self._say(failure)
+            else:
+                if failure and self.statistics.problem == failure:
+                    self._say("")  # there may be nothing to send that would say so
+                failure = ""
             if not more:
                 self._stop.wait(EVERY_SECONDS)
 

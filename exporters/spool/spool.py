@@ -166,10 +166,11 @@ class Spool:
     def acknowledge(self, position: Position) -> None:
         """Note that everything before `position` was delivered, and remove the segments that hold no more.
 
-        Raises `SpoolUnavailable` where the disk fails; then, or after a kill, some frames are read again.
+        Raises `SpoolUnavailable` where the disk fails or the spool is closed; then, or after a kill, some frames are read again.
         """
         try:
             with self._writing:
+                self._require_open()
                 self._remove_delivered(position)
         except OSError as error:
             raise self._unavailable(error) from error
@@ -260,9 +261,13 @@ class Spool:
                         entry.error = self._unavailable(error)
                     return
 
-    def _opened(self) -> Segment:
+    def _require_open(self) -> None:
+        """Touch no descriptor that was closed: its number may be another file's by now."""
         if self._closed:
             raise OSError(errno.ESHUTDOWN, "the spool is closed")
+
+    def _opened(self) -> Segment:
+        self._require_open()
         if self._pressed:
             self._remove_delivered(self._holdings.position)
         segment = self._appender.opened()

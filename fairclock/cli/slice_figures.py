@@ -56,8 +56,8 @@ class SliceCounters:
                 self._take(version, f"{version.key.version} {month}", sums[0])
 
     def figures(self) -> Iterator[Figure]:
-        """Yield every counter."""
-        for (name, labels), value in self._now.items():
+        """Yield every counter; asked from another thread than the one that reads."""
+        for (name, labels), value in list(self._now.items()):
             yield Figure(name=name, about=ABOUT[name], value=value, labels=dict(labels), kind="counter")
 
     def _take(self, version: InForce, month: str, found: Slice) -> None:

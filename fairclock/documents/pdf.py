@@ -14,6 +14,7 @@ import tempfile
 import threading
 import zlib
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,15 +122,36 @@ class _RefuseEverything(URLFetcher):  # type: ignore[misc]
         raise FatalURLFetchingError(url)
 
 
+@dataclass(slots=True)
+class _Growing:
+    """How many documents grow in this process now, and how often it looked for cycles before the first of them."""
+
+    guard: threading.Lock = field(default_factory=threading.Lock)
+    count: int = 0
+    before: tuple[int, int, int] = (0, 0, 0)
+
+
+_GROWING = _Growing()
+
+
 @contextmanager
 def _cycles_sought_seldom() -> Iterator[None]:
-    """Look less often for what forms cycles while a document grows: it takes a seventh of the time and finds nothing."""
-    before = gc.get_threshold()
-    gc.set_threshold(*_COLLECTED_AFTER)
+    """Look less often for what forms cycles while a document grows: it takes a seventh of the time and finds nothing.
+
+    Where several grow at once, in several threads, the last one to end lets the process look as often as before.
+    """
+    with _GROWING.guard:
+        if not _GROWING.count:
+            _GROWING.before = gc.get_threshold()
+            gc.set_threshold(*_COLLECTED_AFTER)
+        _GROWING.count += 1
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        with _GROWING.guard:
+            _GROWING.count -= 1
+            if not _GROWING.count:
+                gc.set_threshold(*_GROWING.before)
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from clickhouse_connect.driver.exceptions import Error
 from fairclock.errors import StoreUnreachable
 from fairclock.store.client_errors import explained
 from fairclock.store.dsn import EmbeddedAddress, ServerAddress
-from fairclock.store.front import SCRATCH, Front
-from fairclock.store.holding import FrontNote, Hold, hold_or_find
+from fairclock.store.front import FRONT_FILE, SCRATCH, Front
+from fairclock.store.holding import PATIENCE_SECONDS, FrontNote, Hold, hold_or_find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,6 @@ _SERVER_SETTINGS: Mapping[str, object] = {
 BACKUPS = "backups"
 _NO_OPTION = re.compile(r"[&%+#=]")
 _CONNECT_SECONDS = 10
-_PATIENCE_SECONDS = 20.0
 _POLL_SECONDS = 0.05
 _QUERY_SECONDS = 600
 _STREAMED_BYTES = 1 << 20
@@ -106,7 +105,7 @@ class Connection:
 
     def _reach(self) -> None:
         """Become the holder of the folder, or find the one that answers; both may change hands meanwhile."""
-        deadline = time.monotonic() + _PATIENCE_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             found = hold_or_find(self.address.path)  # type: ignore[union-attr]
             if isinstance(found, Hold):
@@ -127,7 +126,9 @@ class Connection:
         self._note, self._hold = None, hold
         folder = self.address.path  # type: ignore[union-attr]
         try:
-            shutil.rmtree(folder / SCRATCH, ignore_errors=True)  # lines of a holder that died
+            # of a holder that died: lines, and an address that another program may have by now
+            shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+            (folder / FRONT_FILE).unlink(missing_ok=True)
             first = self.client()
             first.command(f"CREATE DATABASE IF NOT EXISTS {EMBEDDED_DATABASE}")
             self._front = Front(folder, self._engine)

@@ -111,15 +111,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle(self) -> None:
         """Serve the connection until the client, or `Front.stop`, ends it; close the engine handle with it."""
-        with self.server.guard:
-            self.server.open_connections[self.connection] = threading.current_thread()
         try:
             super().handle()
         finally:
             if self._session is not None:
                 self._session.close()
-            with self.server.guard:
-                del self.server.open_connections[self.connection]
 
     def do_GET(self) -> None:
         """Answer ``/ping`` without a token, queries with one."""
@@ -305,6 +301,28 @@ class Front(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Let a client that went away go."""
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Begin a thread for the connection, which is known before it runs: `stop` must wait for it."""
+        thread = threading.Thread(
+            target=self.process_request_thread, args=(request, client_address), daemon=True
+        )
+        with self.guard:
+            self.open_connections[request] = thread
+        try:
+            thread.start()
+        except RuntimeError:  # the system has no more threads
+            with self.guard:
+                del self.open_connections[request]
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve the connection, and forget it."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self.guard:
+                del self.open_connections[request]
 
     def server_bind(self) -> None:
         """Bind without the reverse look-up of the standard library's server."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOCK_FILE = "fairclock.lock"
-_PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 120.0  # a busy machine takes its time to start a holder, and others may come before us
 _POLL_SECONDS = 0.05
 
 
@@ -87,7 +87,7 @@ def hold_or_find(folder: Path) -> Hold | FrontNote:
 
     Raises StoreError when a process holds the folder but does not serve it in time.
     """
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         hold = _try_lock(folder)
         if hold is not None:

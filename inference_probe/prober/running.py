@@ -77,7 +77,9 @@ async def run_closed(
 
     A closed loop waits for answers, so it leaves out what others would have waited: its latencies say how the service does
     at this concurrency, and nothing of a schedule. Each probe is intended when the one before it was done; after one that failed
-    at once a moment later, so that a service that is away is not asked as fast as the loop turns. `stop` ends it all.
+    at once a moment later, so that a service that is away is not asked as fast as the loop turns. A loop that stood still until
+    after `end` asks once in each place: its lag is there to void it, and it does not look as though nothing had been due. `stop`
+    ends it all.
     """
     loop = asyncio.get_running_loop()
     seen: list[Observation] = []
@@ -86,7 +88,9 @@ async def run_closed(
         return stop is not None and stop.is_set()
 
     async def keep_asking() -> None:
-        while not is_stopped() and (now := loop.time()) < started + end:
+        is_first = True
+        while not is_stopped() and ((now := loop.time()) < started + end or is_first):
+            is_first = False
             question = next(questions, None)
             if question is None:
                 return

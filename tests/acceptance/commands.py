@@ -31,7 +31,9 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "TZ": "America/St_Johns"} | more
 
 
-def fairclock(*words: str | Path, dsn: str, stdin: bytes = b"", timeout_s: float = 60, **more: Any) -> Answer:
+def fairclock(
+    *words: str | Path, dsn: str, stdin: bytes = b"", timeout_s: float = 300, **more: Any
+) -> Answer:
     """Run one command in a process of its own."""
     result = subprocess.run(
         [sys.executable, "-m", "fairclock", *map(str, words)],
@@ -94,7 +96,7 @@ class Worker:
         if self._process.poll() is None:
             assert self._process.stdin is not None
             self._process.stdin.close()
-            self._process.wait(timeout=30)
+            self._process.wait(timeout=300)
         assert self._process.stdout is not None
         self._process.stdout.close()
 

@@ -132,11 +132,11 @@ def test_a_folder_whose_holder_was_killed_just_works(dsn: str, log: Path, tmp_pa
 
 
 def test_a_server_that_is_away_is_told(log: Path) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    dsn = f"clickhouse://someone:secret@127.0.0.1:{port}/fairclock"
-    answer = fairclock("ingest", "gateway", log, dsn=dsn)
+    with socket.socket() as taken:  # who has it does not listen, and nobody else can
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        dsn = f"clickhouse://someone:secret@127.0.0.1:{port}/fairclock"
+        answer = fairclock("ingest", "gateway", log, dsn=dsn)
     is_refused(answer, f"127.0.0.1:{port}", "nobody answers")
     assert "secret" not in answer.err
 

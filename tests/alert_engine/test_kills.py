@@ -93,14 +93,17 @@ def test_no_alert_is_lost_and_none_is_sent_under_another_id(tmp_path):
         minutes = next_minute(store)
     assert minutes >= MINUTES
     assert [row[:4] for row in rows] == expected(minutes)
-    ids, order = {}, {}
+    ids, order, messages = {}, {}, set()
     for each in received:
         signed = each.headers["Fairclock-Timestamp"].encode() + b"." + each.body
         signature = hmac.new(SECRET.encode(), signed, hashlib.sha256).hexdigest()
         assert each.headers["Fairclock-Signature"] == f"v1={signature}"
-        for event in json.loads(each.body)["events"]:
+        message = json.loads(each.body)
+        messages.add(message["message_id"])
+        for event in message["events"]:
             ids.setdefault((event["alert_id"], event["sequence"]), set()).add(event["event_id"])
             order.setdefault(event["alert_id"], []).append(event["sequence"])
     assert ids == {(row[0], row[1]): {row[4]} for row in rows}
     assert all(numbers == sorted(numbers) for numbers in order.values())
-    assert len(received) > len(rows), "nothing was ever sent twice, so nothing was tried"
+    # two alerts that change while the courier waits go in one message
+    assert len(received) > len(messages), "nothing was ever sent twice, so nothing was tried"

@@ -20,6 +20,7 @@ from fairclock.cli.pipeline.sealing import SealStep
 from fairclock.errors import StoreUnreachable
 from tests.collectors.otlp_requests import good_span, request_of
 from tests.collectors.test_log_records import logs_of, record, state
+from tests.faults.processes import PATIENCE_SECONDS
 
 READY = re.compile(r"receiving OTLP spans: gRPC on (\S+), HTTP on (\S+); into chdb:///")
 LINE = b'{"time":"1790856000.000","request_time":"0.100","status":"200"}\n'
@@ -32,7 +33,7 @@ def fairclock(*words, dsn, **settings):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=False,
         **settings,
     )
@@ -61,7 +62,7 @@ def running(*words, dsn):
 def send(url):
     body = request_of(good_span(1), good_span(9)).SerializeToString()
     return httpx.post(
-        url, content=body, headers={"Content-Type": "application/x-protobuf"}, timeout=60
+        url, content=body, headers={"Content-Type": "application/x-protobuf"}, timeout=PATIENCE_SECONDS
     ).status_code
 
 
@@ -79,7 +80,7 @@ def test_collect_receives_until_it_is_stopped_and_has_covered_what_it_heard(dsn,
     with running("collect", "otlp", dsn=dsn) as (process, url):
         assert send(url) == 200
         process.send_signal(number)
-        assert process.communicate(timeout=60) == ("", "")
+        assert process.communicate(timeout=PATIENCE_SECONDS) == ("", "")
         assert process.returncode == 0
     assert (count(dsn, "engine_requests"), count(dsn, "covered")) == (2, 1)
 
@@ -91,11 +92,11 @@ def test_what_the_plugin_says_of_requests_and_of_its_engine_goes_where_spans_go(
             url.replace("/v1/traces", "/v1/logs"),
             content=logs,
             headers={"Content-Type": "application/x-protobuf"},
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
         )
         assert answer.status_code == 200
         process.terminate()
-        assert process.communicate(timeout=60) == ("", "")
+        assert process.communicate(timeout=PATIENCE_SECONDS) == ("", "")
     assert (count(dsn, "engine_requests"), count(dsn, "engine_states"), count(dsn, "dead_letters")) == (
         1,
         1,
@@ -111,7 +112,7 @@ def test_up_holds_the_store_while_other_commands_work_on_it(dsn, tmp_path):
         assert json.loads(ingested.stdout)["stored"] == 1
         assert count(dsn, "gateway_requests") == 1
         process.terminate()
-        assert process.communicate(timeout=60)[1] == ""
+        assert process.communicate(timeout=PATIENCE_SECONDS)[1] == ""
         assert process.returncode == 0
     assert count(dsn, "engine_requests") == 2
 

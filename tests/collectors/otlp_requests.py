@@ -1,6 +1,7 @@
 """Factories of OTLP trace requests as vLLM sends them."""
 
 import json
+import math
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
@@ -129,7 +130,7 @@ def _value(value):  # noqa: PLR0911 - a table of types
             number = value.double_value
             return {
                 "doubleValue": number
-                if abs(number) < 1e308
+                if math.isfinite(number)
                 else {"inf": "Infinity", "-inf": "-Infinity"}.get(str(number), "NaN")
             }
         case "array_value":

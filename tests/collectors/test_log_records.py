@@ -243,7 +243,7 @@ def receiver(deliveries):
 
 def post(receiver, content, kind="application/x-protobuf"):
     url = f"http://{receiver.http_address}/v1/logs"
-    return httpx.post(url, content=content, headers={"Content-Type": kind}, timeout=30, trust_env=False)
+    return httpx.post(url, content=content, headers={"Content-Type": kind}, timeout=120, trust_env=False)
 
 
 def test_every_transport_takes_logs_beside_spans(receiver, deliveries):

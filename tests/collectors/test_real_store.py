@@ -52,7 +52,7 @@ def rows(store, sql):
 def post(receiver, request):
     url = f"http://{receiver.http_address}/v1/traces"
     answer = httpx.post(
-        url, content=json_of(request), headers={"Content-Type": "application/json"}, timeout=30
+        url, content=json_of(request), headers={"Content-Type": "application/json"}, timeout=120
     )
     assert answer.status_code == 200
     return int(answer.json().get("partialSuccess", {}).get("rejectedSpans", 0))

@@ -25,10 +25,12 @@ from collectors.otlp.bodies import LARGEST_BODY_BYTES
 from collectors.otlp.committing import FORMAT
 from collectors.otlp.receiver import OtlpReceiver
 from exporters.clickhouse import DirectDelivery, lines_of
+from fairclock.demo.live.programs import free_port
 from fairclock.errors import SpoolFull, SpoolUnavailable, StoreUnreachable, UsageError
 from tests.collectors.deliveries import Deliveries
 from tests.collectors.memory_store import MemoryStore
 from tests.collectors.otlp_requests import GOOD_ATTRIBUTES, START_NS, good_span, json_of, request_of
+from tests.faults.processes import PATIENCE_SECONDS
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 BODY = request_of(good_span()).SerializeToString()
@@ -62,11 +64,13 @@ def stub(receiver):
 
 
 def grpc_exporter(receiver, **settings):
-    return GrpcExporter(endpoint=f"http://{receiver.grpc_address}", insecure=True, **settings)
+    endpoint = f"http://{receiver.grpc_address}"
+    return GrpcExporter(endpoint=endpoint, insecure=True, timeout=PATIENCE_SECONDS, **settings)
 
 
 def http_exporter(receiver, **settings):
-    return HttpExporter(endpoint=f"http://{receiver.http_address}/v1/traces", **settings)
+    endpoint = f"http://{receiver.http_address}/v1/traces"
+    return HttpExporter(endpoint=endpoint, timeout=PATIENCE_SECONDS, **settings)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +115,9 @@ def test_what_the_sdk_exports_as_vllm_does_arrives(receiver, store, exporter):
 
 def post(url, body, content_type=PROTOBUF, **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.post(url, content=body, headers={"Content-Type": content_type, **named}, timeout=120)
+    return httpx.post(
+        url, content=body, headers={"Content-Type": content_type, **named}, timeout=PATIENCE_SECONDS
+    )
 
 
 @pytest.mark.parametrize(
@@ -198,7 +204,7 @@ def test_http_refusals_are_a_status_in_the_encoding_of_the_request(  # noqa: PLR
     ids="{}".format,
 )
 def test_other_http_requests(receiver, method, path, status):
-    response = httpx.request(method, f"http://{receiver.http_address}{path}", timeout=120)
+    response = httpx.request(method, f"http://{receiver.http_address}{path}", timeout=PATIENCE_SECONDS)
     assert response.status_code == status
     assert "POST /v1/traces" in response.json()["message"]
 
@@ -323,7 +329,7 @@ def test_a_disk_that_is_full_is_unavailable():
 def raw_export(receiver, body, **settings):
     with grpc.insecure_channel(str(receiver.grpc_address)) as channel:
         call = channel.unary_unary("/opentelemetry.proto.collector.trace.v1.TraceService/Export")
-        return call(body, timeout=120, **settings)
+        return call(body, timeout=PATIENCE_SECONDS, **settings)
 
 
 @pytest.mark.parametrize(
@@ -406,7 +412,8 @@ def test_one_transport_is_enough_and_none_is_too_few(store):
 
 
 def test_a_stopped_receiver_has_committed_covered_and_freed_its_ports(store):
-    receiver = OtlpReceiver(straight_into(store), "127.0.0.1:0", "127.0.0.1:0")
+    # ports that the system gives to nobody, so that both are free again when the receiver has left them
+    receiver = OtlpReceiver(straight_into(store), *(f"127.0.0.1:{free_port()}" for _ in range(2)))
     with receiver:
         post(
             f"http://{receiver.http_address}/v1/traces",

@@ -56,7 +56,8 @@ class Looking:
             text, token = mint(name=name, scope=scope, tenant=tenant, now=datetime.now(UTC))
             keep_token(scene.store, token)
             tokens[name] = text
-        readings = AnsweredReadings(given(scene))
+        # on a busy machine anything may take longer than a person waits
+        readings = AnsweredReadings(given(scene), limit_seconds=600, document_seconds=600)
         keyring = Keyring(lambda: list_tokens(scene.store), monotonic=time.monotonic)
         gate = Gate(
             find=keyring.find,

@@ -102,7 +102,7 @@ def console(readings: Any, *, is_loopback: bool = True) -> Console:
             find=TOKENS.get,
             sessions=Sessions(monotonic=time.monotonic),
             forms=Forms(),
-            failures=Failures(monotonic=time.monotonic),
+            failures=Failures(monotonic=lambda: 0.0),  # no minute passes between tries
             is_loopback=is_loopback,
         ),
         note=lambda entry: entry,
@@ -123,7 +123,7 @@ def served(readings: Any) -> Iterator[str]:
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not server.started:
         assert thread.is_alive(), "the server ended before it began"
         assert time.monotonic() < deadline, "the server did not start"

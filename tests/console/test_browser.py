@@ -7,7 +7,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Request, Route, sync_playwright
 
 from tests.console.pages_server import HandMade, served
 
@@ -31,7 +31,7 @@ SERIOUS = """
         .filter(each => ["serious", "critical"].includes(each.impact))
         .map(each => `${each.id}: ${each.nodes.map(node => node.target.join(" ")).slice(0, 5).join(" | ")}`))
 """
-WAIT_MS = 15_000
+WAIT_MS = 90_000
 
 
 @pytest.fixture(scope="module")
@@ -193,6 +193,38 @@ def test_updates_can_be_paused_and_resumed(browser: Browser, address: str) -> No
     page.evaluate("document.querySelector('[data-live]').dataset.old = '1'")
     page.clock.run_for(120_000)
     assert page.evaluate("document.querySelector('[data-live]').dataset.old") == "1"
+    page.get_by_role("button", name="Resume").click()
+    page.wait_for_selector("[data-live]:not([data-old])")
+    page.context.close()
+
+
+def test_an_update_that_was_asked_for_before_a_pause_is_not_shown_after_it(
+    browser: Browser, address: str
+) -> None:
+    page, _ = opened(browser)
+    page.clock.install()
+    page.goto(f"{address}/?lang=en")
+    held: list[Route] = []
+
+    def is_update(request: Request) -> bool:
+        return "x-update" in request.headers
+
+    def hold(route: Route) -> None:
+        if is_update(route.request):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/*", hold)
+    with page.expect_request(is_update):
+        page.clock.run_for(16_000)
+    page.get_by_role("button", name="Pause").click()
+    page.evaluate("document.querySelector('[data-live]').dataset.old = '1'")
+    with page.expect_event("requestfinished", is_update):
+        held[0].continue_()
+    page.clock.run_for(1_000)
+    assert page.evaluate("document.querySelector('[data-live]').dataset.old") == "1"
+    page.unroute("**/*")
     page.get_by_role("button", name="Resume").click()
     page.wait_for_selector("[data-live]:not([data-old])")
     page.context.close()

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from billing.cost_book.configuration import GpuTimeSection
 from fairclock.cli.ledger_costs import month_costs
 from fairclock.console.readings.cost import cost_page
 from fairclock.console.readings.models.base import Lack, RangeName
@@ -207,18 +208,27 @@ def test_a_report_that_is_asked_for_again_at_once_is_not_evaluated_again(two_ten
 
 
 def test_the_cost_book_is_worked_out_aside_and_is_what_the_ledger_shows(two_tenants, view):
-    wanted = Wanted(name=RangeName.MONTH, month=f"{view.as_of:%Y-%m}")
-    first = cost_page(view, wanted)
+    """With a memory of its own: in the second half of a month another test has asked for this month before."""
+    machines = GpuTimeSection(
+        engines=[{"engine": name, "machine": "NVIDIA H200", "gpus": 4} for name in ("engine-a", "engine-z")]
+    )
+    asked = a_view(two_tenants, as_of=view.as_of, cost_book=machines.settings())
+    books = asked.memory.cost_books
+    wanted = Wanted(name=RangeName.MONTH, month=f"{two_tenants.began.astimezone(BOOK.book.zone):%Y-%m}")
+    key = (BOOK.book.id, tuple(each.sha256 for each in BOOK.book.versions), wanted.month)
+    first = cost_page(asked, wanted)
     assert first.cost_book is None
     assert Lack.NOT_COUNTED_YET in first.lacking
     until = time.monotonic() + 120
-    key = (BOOK.book.id, tuple(each.sha256 for each in BOOK.book.versions), wanted.month)
-    while view.memory.cost_books.get(key, view.as_of, lambda: pytest.fail("it is under way")) is None:
+    while books.get(key, asked.as_of, lambda: pytest.fail("it is under way")) is None:
         assert time.monotonic() < until
         time.sleep(0.05)
-    found = cost_page(view, wanted)
-    settings = view.cost_book
-    said = month_costs(two_tenants.store, BOOK, wanted.month, found.cost_book.measured.as_of, settings)
+    found = cost_page(asked, wanted)
+    books.close()
+    said = month_costs(
+        two_tenants.store, BOOK, wanted.month, found.cost_book.measured.as_of, machines.settings()
+    )
+    assert [each.engine for each in found.cost_book.engines] == ["engine-a", "engine-z"]
     assert [(each.engine, each.cost) for each in found.cost_book.engines] == [
         (each.engine, f"{rounded(each.amount, 6):f}") for each in said
     ]
@@ -238,6 +248,21 @@ def test_costs_are_those_of_the_month_in_which_the_range_ends(view, monkeypatch)
         latest_of(view.contracts[0], view.as_of)
     }
     assert labels == [f"{view.as_of.year - 1}-02", f"{view.as_of.astimezone(BOOK.book.zone):%Y-%m}"]
+
+
+def test_costs_of_the_latest_month_are_those_of_each_contracts_own(two_tenants, view, monkeypatch):
+    """A month from one day to the same day of the next lies in two of the calendar's; no hour of it is without its charges."""
+    labels = []
+    monkeypatch.setattr(
+        "fairclock.console.readings.cost._prepared_cost_book",
+        lambda _, label: (None, bool(labels.append(label)) or True),
+    )
+    whole = month_of_all(two_tenants.contracts[0], two_tenants.month)
+    instants = [whole.start + timedelta(hours=1), whole.end - timedelta(hours=1)]
+    for as_of in instants:
+        found = cost_page(replace(view, as_of=as_of), Wanted(name=RangeName.MONTH))
+        assert [each.month for each in found.charges] == [two_tenants.month] * 2
+    assert labels == [f"{each.astimezone(BOOK.book.zone):%Y-%m}" for each in instants]
 
 
 def test_sums_are_kept_for_every_caller_and_not_for_the_last_one(view, monkeypatch):

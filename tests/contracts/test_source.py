@@ -60,10 +60,10 @@ def test_an_alias_means_what_its_anchor_says():
 def test_aliases_that_multiply_are_refused_at_once():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-    started = time.monotonic()
+    started = time.thread_time()  # what this took, and not what others did meanwhile
     with pytest.raises(ContractError, match="too many values"):
         parse_contract("\n".join(lines))
-    assert time.monotonic() - started < 5
+    assert time.thread_time() - started < 5
 
 
 @pytest.mark.parametrize(

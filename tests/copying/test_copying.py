@@ -71,11 +71,12 @@ def test_a_copy_that_was_broken_off_is_resumed_and_neither_loses_nor_doubles(sto
     with pytest.raises(StoreError):
         from_mine(server.dsn)
     assert server.misbehaved == 1
-    # what was under way had come in part
+    # what was under way had come in part, of which something is left on any day: a month may begin within these hours
     with open_store(server.dsn) as opened:
         opened.execute(
             Query(
-                sql="ALTER TABLE requests DELETE WHERE cityHash64(content_hash) % 2 SETTINGS mutations_sync = 1"
+                sql="ALTER TABLE requests DELETE WHERE cityHash64(content_hash) % 2"
+                " AND content_hash != (SELECT min(content_hash) FROM requests) SETTINGS mutations_sync = 1"
             )
         )
     left = scalar(server.dsn, "SELECT count() FROM requests")

@@ -19,6 +19,7 @@ from billing.credits.further import Reopened, further_id, with_further
 from billing.ledger import PeriodState, verify, write_exact
 from fairclock.errors import UsageError
 from fairclock.model import from_us
+from fairclock.store import ledger as kept_money
 from fairclock.store import open_store
 from fairclock.store.batches import write_stamp
 from fairclock.store.ledger import EntryChoice
@@ -202,17 +203,19 @@ def test_closing_a_month_takes_off_what_was_granted_before_a_kill_and_once(store
     assert totals == {write_exact(sum((each[2] for each in owed(store, "credited")), Fraction(0)))}
 
 
-def test_a_step_waits_for_writes_that_began_before_it_and_blames_nobody(store):
+def test_a_step_waits_for_writes_that_began_before_it_and_blames_nobody(store, monkeypatch):
+    monkeypatch.setattr(kept_money, "_WAIT_SECONDS", 600)  # this thread may be without a turn for long
     credit = a_credit(id="cr-slow", contract="slow")
     keep_computed(store, [credit], contract="slow", month=credit.month)
     with ThreadPoolExecutor(1) as pool:
         with write_stamp(store._connection) as open_since:
             claim = pool.submit(step, store, "cr-slow", CLAIMED, author="Zhang", now=OPENS)
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 120
             while not claim.done() and len(credit_entries(store, LATER, id="cr-slow")) == 1:
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             assert store.watermark() < from_us(open_since)
+            assert not claim.done()
         assert claim.result().state is CLAIMED
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import socket
 import subprocess
 import threading
 import time
@@ -28,6 +27,7 @@ from fairclock.cli.pipeline.looked import Looked
 from fairclock.cli.pipeline.metrics.position import Position
 from fairclock.cli.pipeline.metrics.publisher import Publisher
 from fairclock.cli.pipeline.metrics.sources import sources_of
+from fairclock.demo.live.programs import free_port
 from fairclock.store import LineBatch, open_store
 from sla.slices import evaluate_slices, in_force
 from tests.console.scene import MINE, _engine_line, gateway_line
@@ -186,9 +186,7 @@ def prometheus(published, tmp_path_factory):
     target = {"targets": [f"127.0.0.1:{server.server_address[1]}"]}
     jobs = [{"job_name": "fairclock", "scrape_interval": f"{SCRAPE_SECONDS}s", "static_configs": [target]}]
     (folder / "prometheus.yml").write_text(json.dumps({"scrape_configs": jobs}))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     words = [program, f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}"]
     words += [f"--web.listen-address=127.0.0.1:{port}"]
     with (folder / "log").open("w") as log:
@@ -239,9 +237,9 @@ def prometheus(published, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def asked_at(prometheus):
-    return float(
-        prometheus("query", query="max(timestamp(fairclock_contract_info))")["result"][0]["value"][1]
-    )
+    # a value by itself is stale, and none, as soon as a scrape found nobody; what lies in a range stays
+    found = prometheus("query", query="fairclock_contract_info[10m]")["result"]
+    return max(float(at) for each in found for at, _ in each["values"])
 
 
 def values(prometheus, target, at):

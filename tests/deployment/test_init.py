@@ -223,7 +223,10 @@ def test_where_nothing_is_found_the_file_is_the_template_and_standard_error_says
     assert CliRunner().invoke(init.command, ["-", "--quiet"]).stderr == ""
 
 
-def test_loopback_is_really_asked():
+def test_loopback_is_really_asked(monkeypatch):
+    # a busy machine is none that nobody answers on
+    monkeypatch.setattr("fairclock.cli.discovery.machine._ANSWER_SECONDS", 120.0)
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(200)

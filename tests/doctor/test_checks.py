@@ -3,7 +3,9 @@
 import errno
 import os
 import socket
+import threading
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
@@ -273,6 +275,29 @@ def test_ports_that_a_running_fairclock_has_are_fine(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = f"127.0.0.1:{other.getsockname()[1]}"
         found = told(network.port_findings(addresses(http={"address": taken})))
+    assert found["http.address"] == ("ok", f"{taken}, in use; a Fairclock runs already", "")
+
+
+def test_a_running_fairclock_is_asked_itself_and_no_proxy_for_it(monkeypatch):
+    class Ready(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(503)
+            self.end_headers()
+            self.wfile.write(b'{"ready": false, "checks": {}}')
+
+        def log_message(self, *words):
+            pass
+
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(network, "_ANSWER_SECONDS", 120.0)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Ready) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        taken = f"127.0.0.1:{server.server_address[1]}"
+        found = told(network.port_findings(addresses(http={"address": taken})))
+        server.shutdown()
     assert found["http.address"] == ("ok", f"{taken}, in use; a Fairclock runs already", "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import io
 import os
@@ -11,6 +12,7 @@ import sys
 import pytest
 from pypdf import PdfReader
 
+from fairclock.documents import pdf
 from fairclock.documents.pdf import render_pdf
 from fairclock.errors import DocumentError
 
@@ -132,6 +134,17 @@ def test_two_processes_with_other_surroundings_give_the_same_bytes(
         for each in surroundings
     ]
     assert found == [expected, expected]
+
+
+def test_documents_that_grow_at_once_leave_the_collector_as_they_found_it() -> None:
+    before = gc.get_threshold()
+    first, second = pdf._cycles_sought_seldom(), pdf._cycles_sought_seldom()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold() == pdf._COLLECTED_AFTER, "the second one grows still"
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == before != pdf._COLLECTED_AFTER
 
 
 def test_the_machines_own_font_settings_are_left_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:

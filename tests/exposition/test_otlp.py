@@ -17,10 +17,12 @@ from opentelemetry.sdk.resources import Resource
 
 from exporters.otlp.decomposition import FinishedRequest, is_sampled, resource_of, spans_of
 from exporters.otlp.encoding import trace_request
+from exporters.otlp.requests import Batch, RequestSender
 from exporters.otlp.sending import Answer, Backend, Fate
 from exporters.otlp.telemetry import start_telemetry
 from exporters.prometheus import Figure
 from fairclock.cli.pipeline.passes import Passes
+from fairclock.errors import StoreUnreachable
 from tests.exposition.conftest import SECTION, Recorder
 from tests.faults.processes import eventually
 
@@ -259,3 +261,33 @@ def test_a_figure_that_comes_later_is_told_and_what_cannot_be_read_ends_nothing(
     eventually(lambda: len(posted) > before + 1, what=lambda: "nothing was told any more")
     telemetry.close()
     assert list(told(posted))[-1] == {"fairclock_up": 1}
+
+
+def test_whatever_keeps_requests_from_being_read_ends_no_sending_and_is_over_when_it_is(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("exporters.otlp.requests.EVERY_SECONDS", 0.01)
+    problems = [StoreUnreachable("store", "nobody answers"), ValueError("a row of the future")]
+    seen, reads = [], []
+
+    def read(place):
+        reads.append(place)
+        seen.append(sender.statistics.problem)
+        if len(reads) <= len(problems):
+            raise problems[len(reads) - 1]
+        return Batch((), 0, [1, 0, -1], is_all=True)
+
+    sender = RequestSender(
+        section=SECTION, post=lambda content: Answer(fate=Fate.TAKEN), read=read, path=tmp_path / "place.json",
+        random=lambda: 0.0,
+    )  # fmt: skip
+    sender.start()
+    try:
+        eventually(lambda: len(reads) > len(problems) + 1, what=lambda: f"it ended: {sender.statistics}")
+        assert sender.is_alive
+    finally:
+        sender.stop()
+    assert seen[:4] == [
+        "", "store: nobody answers", "an unexpected ValueError('a row of the future')", "",
+    ]  # fmt: skip
+    assert sender.statistics.failures == 2

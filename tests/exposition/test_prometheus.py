@@ -22,6 +22,7 @@ from tests.alert_engine.test_up import write_contract
 from tests.faults.processes import Restarted, eventually
 from tests.webhooks.receiver import Receiver
 
+TIMED = 'sum by (le) (fairclock_request_duration_seconds_bucket{clock="end_to_end"})'
 OK = 'fairclock_requests_total{tenant="acme",outcome="ok"}'
 
 
@@ -136,26 +137,32 @@ def test_a_real_prometheus_and_a_backend_hear_of_each_request_once_though_it_is_
             write(10)
             up.start().wait_until_it_answers()
             eventually(lambda: prometheus.increase(OK) == 30, what=said, every=0.5)
-            eventually(lambda: len(spans_in(receiver)) >= 32, what=said, every=0.5)
+            # distinct ones: what was not noted before the kill comes again
+            eventually(lambda: len({span.span_id for span in spans_in(receiver)}) >= 32, what=said, every=0.5)
             text = fetched(f"http://127.0.0.1:{port}/metrics")
-            exemplars = prometheus.asked(
-                "query_exemplars", query="fairclock_request_duration_seconds_bucket",
-                start=now.timestamp(), end=now.timestamp() + 3600,
-            )  # fmt: skip
-            burn = prometheus.value('fairclock_error_budget_burn_rate{contract="acme",window="1h"}')
-            gpus = prometheus.value("count(fairclock_gpu_utilization_ratio)")
-            slow = prometheus.value(
-                'histogram_quantile(0.5, sum by (le) (fairclock_request_duration_seconds_bucket{clock="end_to_end"}))'
-            )
+
+            def exemplars():
+                return prometheus.asked(
+                    "query_exemplars", query="fairclock_request_duration_seconds_bucket",
+                    start=now.timestamp(), end=now.timestamp() + 3600,
+                )  # fmt: skip
+
+            # each of them by itself: a scrape that took longer than its second leaves a moment without values
+            found = eventually(exemplars, what=said, every=0.5)
+            for query in (
+                'fairclock_error_budget_burn_rate{contract="acme",window="1h"} > 1',
+                "count(fairclock_gpu_utilization_ratio) == 2",
+                f"histogram_quantile(0.5, {TIMED}) > 0.1 and histogram_quantile(0.5, {TIMED}) <= 0.25",
+            ):
+                eventually(lambda query=query: prometheus.asked(query=query), what=said, every=0.5)
             up.stop()
         finally:
             up.close()
     checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, check=False)
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
-    seen = {int(each["labels"]["trace_id"], 16) for found in exemplars for each in found["exemplars"]}
+    seen = {int(each["labels"]["trace_id"], 16) for series in found for each in series["exemplars"]}
     assert seen
     assert seen <= set(range(1, 33))
-    assert (burn > 1, gpus, 0.1 < slow <= 0.25) == (True, 2, True)
     known = {each.name.removesuffix("_total"): each for group in groups() for each in group.families}
     for family in text_string_to_metric_families(text.decode()):
         if family.name.startswith("fairclock_"):

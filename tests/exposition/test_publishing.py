@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -138,17 +139,31 @@ class Counters:
     """Stands in for the counters: it notes from where it counted."""
 
     begun: ClassVar[list[datetime]] = []
+    is_away: ClassVar[bool] = False
 
     def __init__(self, *, clocks, pairs, since):
         del clocks, pairs
         Counters.begun.append(since)
 
     def read(self, store, as_of):
-        pass
+        if Counters.is_away:
+            raise StoreError("store", "is away")
 
     def figures(self, *, told):
         del told
         return [gauge("fairclock_requests")]
+
+
+def counting(tmp_path, monkeypatch):
+    """What counts requests, what it notes, and what hands its figures out."""
+    monkeypatch.setattr(sources, "RequestCounters", Counters)
+    position, snapshots = Position(tmp_path / "p.json", begun=NOW), Snapshots()
+    counted = sources.Counted(
+        section=MetricsSection(), looked=Looked(contracts=list), tenants=Admitted(10), snapshots=snapshots,
+        position=position,
+    )  # fmt: skip
+    snapshots.told = counted.told
+    return counted, position, snapshots
 
 
 def test_nothing_is_noted_as_told_while_all_is_0_and_new_edges_go_on_from_what_was(tmp_path, monkeypatch):
@@ -179,6 +194,42 @@ def test_nothing_is_noted_as_told_while_all_is_0_and_new_edges_go_on_from_what_w
     assert refreshed(5, scraped=True) == at(4)
     assert refreshed(6, scraped=True) == at(6)
     assert Counters.begun == [NOW, at(4)]
+
+
+def test_zeros_that_are_heard_while_the_first_counts_are_worked_out_are_not_noted_as_counts(
+    tmp_path, monkeypatch
+):
+    counted, position, snapshots = counting(tmp_path, monkeypatch)
+    first, second, third = (NOW + timedelta(minutes=minutes) for minutes in (1, 2, 3))
+    snapshots.publish(counted.read(None, first), first)
+    zeros = counted.read(None, second)  # before anybody heard the first
+    snapshots.text(Format.PLAIN)
+    snapshots.publish(zeros, second)
+    counts = counted.read(None, third)
+    snapshots.text(Format.PLAIN)  # the zeros, while the counts are not published yet
+    assert position.read(third) == NOW
+    snapshots.publish(counts, third)
+    snapshots.text(Format.PLAIN)
+    assert position.read(third) == third
+
+
+def test_counts_that_could_not_be_worked_out_are_not_noted_as_told(tmp_path, monkeypatch):
+    counted, position, snapshots = counting(tmp_path, monkeypatch)
+    now = NOW
+    publisher = Publisher(
+        store=lambda: SimpleNamespace(watermark=lambda: now), snapshots=snapshots, every_seconds=15, now=lambda: now,
+        sources=[Source(name="requests", read=counted.read)],
+    )  # fmt: skip
+
+    def noted(*, is_away):
+        nonlocal now
+        now += timedelta(minutes=1)
+        monkeypatch.setattr(Counters, "is_away", is_away)
+        publisher.refresh()
+        snapshots.text(Format.PLAIN)
+        return (position.read(now) - NOW) // timedelta(minutes=1)
+
+    assert [noted(is_away=each) for each in (False, False, True, True, False)] == [0, 2, 2, 2, 5]
 
 
 @pytest.mark.parametrize(

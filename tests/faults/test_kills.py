@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from fairclock.demo.live.programs import free_port
+from fairclock.store import Query, open_store
 from tests.faults import traffic
 from tests.faults.feeding import Engine, Gateway
 from tests.faults.processes import Restarted, Server, eventually
@@ -49,10 +50,10 @@ class Site:
         )  # fmt: skip
         if destination == "a server":
             self.server = Server(folder)
-            self.dsn = self.server.folder_dsn
-            words, variables = ("--dsn", self.server.dsn), {}
+            self.dsn, self.asked = self.server.folder_dsn, self.server.dsn
+            words, variables = ("--dsn", self.asked), {}
         else:
-            self.dsn = f"chdb://{folder}/store"
+            self.dsn = self.asked = f"chdb://{folder}/store"
             token = fairclock("tokens", "create", "--scope", "collector", "--name", "c", "--dsn", self.dsn)
             listening = free_port()
             self.server = Restarted(
@@ -98,9 +99,22 @@ class Site:
             feeder.join(FEED_SECONDS)
             assert feeder.failure is None, feeder.failure
             assert feeder.done == self.count, self.said()
+        self.wait_until_stored()
         self.wait_until_delivered()
         self.collector.stop()
         self.server.stop()
+
+    def wait_until_stored(self):
+        """Wait for all that was sent: a collector that is held up says of itself what was true before."""
+        for each in (self.collector, self.server):
+            each.wait_until_it_answers()
+        tables = ("gateway_requests", "engine_requests")
+        counted = [Query(sql=f"SELECT count() FROM {table} FINAL") for table in tables]
+        with open_store(self.asked) as store:
+            eventually(
+                lambda: all(store.rows(query)[0][0] >= self.count for query in counted),
+                what=self.said, seconds=FEED_SECONDS, every=0.5,
+            )  # fmt: skip
 
     def wait_until_delivered(self):
         """Wait until the logs are read and the spools are empty, for longer than a tail looks away."""

@@ -17,7 +17,7 @@ from fairclock.model import Frame
 from fairclock.store import LineBatch, Query, batches, open_store
 from tests.faults import traffic
 from tests.faults.misbehaving_server import ALL_BEHAVIOURS, BEHAVIOURS
-from tests.faults.processes import ROOT, Server, environment, eventually
+from tests.faults.processes import PATIENCE_SECONDS, ROOT, Server, environment, eventually
 
 ADAPTERS = {"nginx-json": lines_of, FORMAT: lines_of}
 ROWS = 120
@@ -77,7 +77,7 @@ class Writing:
         return self.writer
 
     def __exit__(self, *_):
-        self.writer.stop(grace_seconds=60)
+        self.writer.stop(grace_seconds=PATIENCE_SECONDS)
 
 
 def delivered(spool):

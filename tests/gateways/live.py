@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import socket
+import struct
 import threading
 import time
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ import httpx
 from collectors.gateway.files import read_gateway_files
 from fairclock.store import IngestCounts, Query
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 SLOW_SECONDS = 0.3
 HEAD_SECONDS = 0.05
 """What an engine takes at least. To one that answers while the request is still being handed over Caddy's connection may be
@@ -129,6 +130,19 @@ class Traffic:
             self.statuses[path] = answer.status_code
         self.measured[path] = (sent, time.perf_counter() - begun)
 
+    def begin(self, started):
+        """Send the first request once the gateway listens: one that is slow to answer is not asked a second time."""
+
+        def is_answered():
+            assert started.process.poll() is None, started.program.output.read_text(errors="replace")
+            try:
+                self.send("/ready")
+            except httpx.ConnectError:
+                return False
+            return True
+
+        self.until(is_answered)
+
     def behind(self, path):
         """Send a request from another thread and return it once the engine has the request."""
         thread = threading.Thread(target=self.send, args=(path,), daemon=True)
@@ -137,7 +151,10 @@ class Traffic:
         return thread
 
     def leave(self, path, *, after=b""):
-        """Send a request, wait until the engine has it and `after` has come back, then leave."""
+        """Send a request, wait until the engine has it and `after` has come back, then leave.
+
+        Who leaves in the middle of an answer does so with a reset, as where some of it is not read.
+        """
         host, port = self.url.removeprefix("http://").split(":")
         sent, begun = time.time(), time.perf_counter()
         with socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS) as client:
@@ -147,7 +164,11 @@ class Traffic:
             self.until(lambda: self._arrived(path))
             got = b""
             while after not in got:
-                got += client.recv(65536)
+                more = client.recv(65536)
+                assert more, got
+                got += more
+            if after:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.measured[path] = (sent, time.perf_counter() - begun)
 
     def _arrived(self, path):

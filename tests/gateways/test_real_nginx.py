@@ -16,7 +16,7 @@ from fairclock.demo.live.programs import find_nginx, free_port
 
 pytestmark = pytest.mark.integration
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 FORMATS = {
     "text": "log_format text '$remote_addr - $remote_user [$time_iso8601] \"$request\" $status $msec $request_time '\n"
     '  \'"$http_user_agent" "$http_x_request_id" [$upstream_addr] $upstream_status $upstream_response_time \'\n'

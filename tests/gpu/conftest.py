@@ -29,7 +29,17 @@ def now_us() -> int:
     return (_STARTED_NS + _FASTER * (time.time_ns() - _STARTED_NS)) // 1_000
 
 
-def eventually(condition, *, seconds=20.0, what="it"):
+class Ahead:
+    """A monotonic clock that a test can put on."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        return time.monotonic() + self.seconds
+
+
+def eventually(condition, *, seconds=120.0, what="it"):
     """Wait for `condition` to hold and return what it returned."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -28,7 +28,7 @@ static device instances[INSTANCES] = {{0, 0}, {0, 1}};
 
 /* What a test sets through the functions at the end. */
 static volatile int initialised, driver = 1, count = 2, mig_instances = INSTANCES, sentinels, calls, lose_after;
-static volatile int lost[GPUS], hangs[GPUS], denied;
+static volatile int lost[GPUS], hangs[GPUS], hanging[GPUS], denied;
 static volatile u64 throttle, corrected_errors, energy = 1000000, watts = 300;
 static volatile u32 remapped, percent = 40;
 static event queue[QUEUE];
@@ -40,7 +40,7 @@ static ret enter(device *d) {
     if (!driver) return NOT_LOADED;
     if (!initialised) return UNINITIALIZED;
     if (!d) return OK;
-    while (hangs[d->gpu]) usleep(2000);
+    while (hangs[d->gpu]) { hanging[d->gpu] = 1; usleep(2000); }
     if (lose_after && d->gpu == 1 && calls > lose_after) lost[1] = 1;
     return lost[d->gpu] ? LOST : OK;
 }
@@ -238,14 +238,15 @@ ret nvmlEventSetWait_v2(void *events, event *to, u32 milliseconds) {
 /* The hands of a test. */
 void standin_reset(void) {
     driver = 1; count = 2; mig_instances = INSTANCES; sentinels = denied = calls = lose_after = 0;
-    for (int i = 0; i < GPUS; i++) lost[i] = hangs[i] = 0;
+    for (int i = 0; i < GPUS; i++) lost[i] = hangs[i] = hanging[i] = 0;
     throttle = corrected_errors = 0; energy = 1000000; watts = 300; remapped = 0; percent = 40; queued = taken = 0;
 }
 void standin_driver(int is_there) { driver = is_there; if (!is_there) initialised = 0; }
 void standin_devices(int n) { count = n; }
 void standin_mig(int n) { mig_instances = n; }
 void standin_lose(int gpu, int is_lost) { lost[gpu] = is_lost; }
-void standin_hang(int gpu, int does) { hangs[gpu] = does; }
+void standin_hang(int gpu, int does) { hanging[gpu] = 0; hangs[gpu] = does; }
+int standin_hanging(int gpu) { return hanging[gpu]; }
 void standin_xid(int gpu, int xid) { queue[queued % QUEUE] = (event){&gpus[gpu], 8, xid, ~0u, ~0u}; queued++; }
 void standin_sentinels(int are) { sentinels = are; }
 void standin_deny(int is) { denied = is; }

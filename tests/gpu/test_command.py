@@ -33,7 +33,7 @@ def running(*words, library, dsn, log, **variables):
     try:
         yield process
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0, log.read_text()
+        assert process.wait(300) == 0, log.read_text()
     finally:
         process.kill()
         process.wait()
@@ -47,7 +47,7 @@ def dsn(tmp_path):
 def query(dsn, sql):
     done = subprocess.run(
         [sys.executable, "-m", "fairclock", "query", "--dsn", dsn, "--format", "JSONEachRow", sql],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -55,7 +55,7 @@ def query(dsn, sql):
 def answer_of(log, path):
     """Ask the address that the command says it answers at."""
     found = [line for line in log.read_text().splitlines() if line.startswith("answering on ")]
-    return httpx.get(found[0].split()[-1] + path) if found else None
+    return httpx.get(found[0].split()[-1] + path, timeout=300.0, trust_env=False) if found else None
 
 
 def figures_of(log):
@@ -68,9 +68,9 @@ def test_collect_gpu_stores_rows_and_events_and_shows_what_was_lost(library, dsn
     log = tmp_path / "log"
     with running(
         "collect", "gpu", "--gpu-expect", "2", "--listen", "127.0.0.1:0", library=library, dsn=dsn, log=log,
-        STANDIN_LOSE_AFTER="600", STANDIN_XIDS="2",
+        STANDIN_LOSE_AFTER="1500", STANDIN_XIDS="2",
     ):  # fmt: skip
-        eventually(lambda: figures_of(log).get("fairclock_gpus_lost") == "1.0", seconds=60)
+        eventually(lambda: figures_of(log).get("fairclock_gpus_lost") == "1.0", seconds=300)
         figures = figures_of(log)
         assert (figures["fairclock_gpus_expected"], figures["fairclock_gpus_visible"]) == ("2.0", "1.0")
         assert (figures["fairclock_gpu_instances"], figures["fairclock_gpu_measuring"]) == ("2.0", "0.0")
@@ -78,7 +78,7 @@ def test_collect_gpu_stores_rows_and_events_and_shows_what_was_lost(library, dsn
         assert ready.status_code == 503
         assert ready.json()["checks"]["gpus"] == "1 of 2 expected GPUs are visible"
         lines = float(figures["fairclock_gpu_lines_total"])
-        eventually(lambda: float(figures_of(log)["fairclock_gpu_lines_total"]) > lines + 4, seconds=60)
+        eventually(lambda: float(figures_of(log)["fairclock_gpu_lines_total"]) > lines + 4, seconds=300)
     states = query(dsn, "SELECT gpu, state, count() AS n FROM gpu_samples FINAL GROUP BY gpu, state")
     assert {(row["gpu"], row["state"]) for row in states} >= {(GPU_1, "ok"), (GPU_1, "lost"), (MIG_0, "ok")}
     events = query(
@@ -93,7 +93,7 @@ def test_up_invents_gpus_that_say_so(library, dsn, tmp_path):
     log = tmp_path / "log"
     listen = ("--listen", "127.0.0.1:0")
     with running("up", "--demo-gpu", *OFF[:-1], *listen, library=library, dsn=dsn, log=log):
-        eventually(lambda: float(figures_of(log).get("fairclock_gpu_lines_total", 0)) >= 6, seconds=60)
+        eventually(lambda: float(figures_of(log).get("fairclock_gpu_lines_total", 0)) >= 6, seconds=300)
         assert answer_of(log, "/readyz").json()["checks"]["gpus"] == "ok"
     (found,) = query(
         dsn,
@@ -109,7 +109,7 @@ def test_ingest_reads_what_nvidia_smi_wrote(dsn, tmp_path):
     def ingest(*words):
         return subprocess.run(
             [sys.executable, "-m", "fairclock", "ingest", "metrics", str(path), "--dsn", dsn, "--json", *words],
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
 
     done = ingest("--format", "nvidia-smi", "--zone", "Asia/Shanghai")
@@ -160,7 +160,7 @@ def test_without_the_library_the_command_waits_and_says_what_is_missing(dsn, tmp
         said = eventually(
             lambda: (answer := answer_of(log, "/readyz")) is not None
             and "Library Not Found" in (text := answer.json()["checks"]["gpus"]) and text,
-            seconds=60,
+            seconds=300,
         )  # fmt: skip
         assert said.startswith("0 of 1 expected GPUs are visible: ")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -16,7 +15,7 @@ from collectors.gpu.nvidia_smi.columns import COLUMNS
 from collectors.gpu.nvidia_smi.rows import Look, SmiStream, Unreadable
 from collectors.gpu.nvidia_smi.source import NvidiaSmiSource
 
-from .conftest import Told, board, eventually, now_us
+from .conftest import Ahead, Told, board, eventually, now_us
 
 HEADER = (
     "timestamp, index, uuid, name, pci.bus_id, driver_version, mig.mode.current, utilization.gpu [%], "
@@ -162,14 +161,14 @@ def run(tmp_path):
     """Run a program in the place of nvidia-smi."""
     started = []
 
-    def run(script: str, call_timeout=0.4):
+    def run(script: str, call_timeout=0.4, clock=None):
         program = tmp_path / "smi"
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o700)
         told = Told(board(collector="nvidia-smi"))
         source = NvidiaSmiSource(
             told.board, command=str(program), host="node", samples_per_second=10, call_timeout=call_timeout,
-            now_us=now_us, monotonic=time.monotonic, rest_seconds=0.1,
+            now_us=now_us, monotonic=clock or Ahead(), rest_seconds=0.1,
         )  # fmt: skip
         source.start()
         started.append(source)
@@ -213,7 +212,7 @@ def test_no_such_program_is_a_problem_and_no_end(run):
     _, told = run("exit 0")
     missing = NvidiaSmiSource(
         told.board, command="/nowhere/nvidia-smi", host="node", samples_per_second=1, call_timeout=1,
-        now_us=now_us, monotonic=time.monotonic, rest_seconds=0.1,
+        now_us=now_us, monotonic=Ahead(), rest_seconds=0.1,
     )  # fmt: skip
     missing.start()
     assert "cannot be run" in eventually(missing.problem)
@@ -222,18 +221,25 @@ def test_no_such_program_is_a_problem_and_no_end(run):
 
 
 def test_a_gpu_that_is_left_out_is_lost(run, tmp_path):
-    other = ROW.replace("GPU-a", "GPU-b").replace("01:00.0", "02:00.0")
+    other, clock = ROW.replace("GPU-a", "GPU-b").replace("01:00.0", "02:00.0"), Ahead()
     (tmp_path / "both").touch()
     source, told = run(
         f"echo '{HEADER}'; while sleep 0.02; do echo '{ROW}'; [ -e {tmp_path}/both ] && echo '{other}'; done",
-        0.5,
+        call_timeout=60.0,
+        clock=clock,
     )
+
+    def next_look():
+        heard = source._heard["GPU-a"]
+        eventually(lambda: source._heard["GPU-a"] != heard)
+
     eventually(lambda: told.board.visible() == 2)
     (tmp_path / "both").unlink()
-    eventually(
-        lambda: (
-            source.watch() or {gpu.uuid: state for gpu, state in told.board.devices()}["GPU-b"] is State.LOST
-        )
-    )
+    for _ in range(3):  # what the program was about to print is read by then
+        next_look()
+    clock.seconds += 3_600.0
+    next_look()
+    source.watch()
+    assert {gpu.uuid: state for gpu, state in told.board.devices()}["GPU-b"] is State.LOST
     assert told.board.visible() == 1
     assert told.kinds("GPU-b").count("lost") == 1

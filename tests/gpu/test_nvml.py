@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 import collectors.gpu.nvml.device as device_module
@@ -12,22 +10,29 @@ import collectors.gpu.nvml.watching as watching_module
 from collectors.gpu.devices import State
 from collectors.gpu.nvml.source import NvmlSource
 
-from .conftest import GPU_0, GPU_1, GPU_2, MIG_0, MIG_1, Told, board, eventually, now_us
+from .conftest import GPU_0, GPU_1, GPU_2, MIG_0, MIG_1, Ahead, Told, board, eventually, now_us
+
+CALL_TIMEOUT_SECONDS = 600.0
 
 
 @pytest.fixture
-def start(nvml, standin, monkeypatch):
+def clock():
+    return Ahead()
+
+
+@pytest.fixture
+def start(nvml, standin, monkeypatch, clock):
     """Start reading the stand-in; what a test made hang is let go at the end."""
     monkeypatch.setattr(device_module, "_LOOK_FOR_LOST_SECONDS", 0.1)
     monkeypatch.setattr(source_module, "_TURN_SECONDS", 0.05)
     monkeypatch.setattr(watching_module, "_WAIT_MILLISECONDS", 20)
     started = []
 
-    def start(*, samples_per_second=10, call_timeout=0.3):
+    def start():
         told = Told(board())
         source = NvmlSource(
-            nvml, told.board, host="node", samples_per_second=samples_per_second, call_timeout=call_timeout,
-            now_us=now_us, monotonic=time.monotonic, look_for_devices_seconds=0.1,
+            nvml, told.board, host="node", samples_per_second=10, call_timeout=CALL_TIMEOUT_SECONDS,
+            now_us=now_us, monotonic=clock, look_for_devices_seconds=0.1,
         )  # fmt: skip
         source.start()
         started.append(source)
@@ -44,6 +49,21 @@ def row_of(told, gpu, wanted=lambda row: row["samples"] > 0):
     return eventually(
         lambda: next((row for row in told.of(gpu) if wanted(row)), None), what=f"a row of {gpu}"
     )
+
+
+@pytest.fixture
+def hang(standin, clock):
+    """Let the calls of GPU 1 hang, for longer than any may, and no other's."""
+
+    def hang(told):
+        standin.standin_hang(1, 1)
+        eventually(lambda: standin.standin_hanging(1), what="a call that hangs")
+        clock.seconds += 2 * CALL_TIMEOUT_SECONDS
+        second = now_us() // 1_000_000
+        # whose calls began after that
+        row_of(told, GPU_0, lambda row: row["second"] > second + 1 and row["samples"])
+
+    return hang
 
 
 def states(source, told):
@@ -129,13 +149,14 @@ def test_a_gpu_that_falls_off_the_bus_is_shown_and_the_other_goes_on(start, stan
     assert told.board.visible() == 1
     row = row_of(told, GPU_1, lambda row: row["state"] == "lost" and not row["samples"])
     assert row["missing"] == {"*": "lost"}
-    assert told.kinds(GPU_1).count("lost") == 1
+    eventually(lambda: told.kinds(GPU_1).count("lost") == 1, what="the loss as an event")
     after = row["second"]
     row_of(told, GPU_0, lambda row: row["second"] > after and row["state"] == "ok" and row["samples"])
     standin.standin_lose(1, 0)
     eventually(lambda: states(source, told)[GPU_1] is State.OK, what="the return")
-    assert told.kinds(GPU_1).count("returned") == 1
+    eventually(lambda: told.kinds(GPU_1).count("returned") == 1, what="the return as an event")
     row_of(told, GPU_1, lambda row: row["second"] > after and row["samples"])
+    assert [kind for kind in told.kinds(GPU_1) if kind in {"lost", "returned"}] == ["lost", "returned"]
 
 
 def test_the_same_xid_twice_is_two_events(start, standin):
@@ -149,11 +170,11 @@ def test_the_same_xid_twice_is_two_events(start, standin):
     assert xids[0] != xids[1]
 
 
-def test_a_call_that_hangs_holds_up_one_gpu_and_is_counted_once(start, standin):
+def test_a_call_that_hangs_holds_up_one_gpu_and_is_counted_once(start, standin, hang):
     source, told = start()
     row_of(told, GPU_1)
-    standin.standin_hang(1, 1)
-    eventually(lambda: states(source, told)[GPU_1] is State.HUNG, what="the hang")
+    hang(told)
+    assert states(source, told)[GPU_1] is State.HUNG
     hung = row_of(told, GPU_1, lambda row: row["state"] == "hung" and not row["samples"])
     assert hung["missing"] == {"*": "hung"}
     row_of(told, GPU_0, lambda row: row["second"] > hung["second"] and row["samples"])
@@ -163,13 +184,13 @@ def test_a_call_that_hangs_holds_up_one_gpu_and_is_counted_once(start, standin):
     row_of(told, GPU_1, lambda row: row["second"] > hung["second"] and row["samples"])
 
 
-def test_a_source_stops_while_a_call_hangs(start, standin):
+def test_a_source_stops_while_a_call_hangs(start, hang):
     source, told = start()
     row_of(told, GPU_1)
-    standin.standin_hang(1, 1)
-    eventually(lambda: states(source, told)[GPU_1] is State.HUNG, what="the hang")
+    hang(told)
+    assert states(source, told)[GPU_1] is State.HUNG
     source.stop()
-    assert not source.is_alive
+    eventually(lambda: not source.is_alive, what="the end")
 
 
 def test_a_driver_that_is_loaded_anew_is_initialised_anew(start, standin):
@@ -208,6 +229,20 @@ def test_a_gpu_that_is_plugged_in_later_is_read_and_one_that_is_taken_away_is_fo
     assert {gpu.uuid for gpu, _ in told.board.devices()} == {GPU_0, GPU_1, MIG_0, MIG_1}
 
 
+def test_a_gpu_that_is_taken_away_while_a_call_hangs_does_not_come_back_when_that_returns(start, standin):
+    source, told = start()
+    standin.standin_devices(3)
+    row_of(told, GPU_2)
+    worker = source._workers[GPU_2]
+    standin.standin_hang(2, 1)
+    eventually(lambda: standin.standin_hanging(2), what="a call that hangs")
+    standin.standin_devices(2)
+    eventually(lambda: "removed" in told.kinds(GPU_2), what="the removal")
+    standin.standin_hang(2, 0)
+    eventually(lambda: worker.join(0), what="the end of its thread")
+    assert GPU_2 not in {gpu.uuid for gpu, _ in told.board.devices()}
+
+
 def test_mig_instances_that_are_made_anew_at_runtime_are_noticed(start, standin):
     _, told = start()
     row_of(told, MIG_1)
@@ -220,7 +255,8 @@ def test_mig_instances_that_are_made_anew_at_runtime_are_noticed(start, standin)
 
 def test_errors_that_grow_and_throttling_are_events(start, standin):
     _, told = start()
-    row_of(told, GPU_1)
+    # what it grows from
+    row_of(told, GPU_1, lambda row: {"ecc_corrected_volatile", "remapped_rows_uncorrected"} <= row.keys())
     standin.standin_corrected(5)
     standin.standin_remapped(1)
     standin.standin_throttle((1 << 6) | 1)

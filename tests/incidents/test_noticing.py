@@ -21,7 +21,11 @@ from sla.slices import InForce, evaluate_slices
 from tests.evaluation.factories import a_contract, availability, latency
 from tests.incidents.scenes import HOUR, at
 
-CONTRACT = a_contract(objectives=[latency(at_most="1s"), availability("99%")])
+CONTRACT = a_contract(
+    # some of what follows happens now, whenever that is
+    term={"from": "2026-01-01", "to": "2099-12-31", "time_zone": "Asia/Shanghai"},
+    objectives=[latency(at_most="1s"), availability("99%")],
+)
 VERSION = InForce(contract=CONTRACT)
 ID, P99 = CONTRACT.id, "p99-end_to_end"
 DAY = Interval(start=at(-12 * HOUR), end=at(12 * HOUR))

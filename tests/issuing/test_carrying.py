@@ -341,10 +341,10 @@ def test_a_step_sends_in_a_thread_and_the_next_one_tells_what_went_wrong(store):
     with Receiver() as receiver:
         step = SealDeliveryStep(away, carrier(hook(receiver)))
         step.step(now(store))
-        step._thread.join(30)
+        step._thread.join(120)
         with pytest.raises(StoreError, match="is away"):
             step.step(now(store))
         assert receiver.received == []
         step.step(now(store))
-        step._thread.join(30)
+        step._thread.join(120)
         assert len(receiver.received) == 1

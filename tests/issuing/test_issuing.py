@@ -208,7 +208,7 @@ def test_many_at_once_issue_one_report(fairclock, contract):
 
     def one(place):
         try:
-            ready.wait(30)
+            ready.wait(120)
             found.append(issued(fairclock, contract, as_of=as_of, now=NOW + timedelta(seconds=place)))
         except Exception as error:  # noqa: BLE001 - told by the test
             failed.append(error)
@@ -217,8 +217,8 @@ def test_many_at_once_issue_one_report(fairclock, contract):
     for each in threads:
         each.start()
     for each in threads:
-        each.join(60)
-    assert failed == []
+        each.join(300)
+    assert (failed, len(found)) == ([], 4)
     assert len({each.content for each in found}) == 1
     assert [each.number for each in all_issued(fairclock.store)] == ["acme-2026-R000001"]
     assert sum(each.is_new for each in found) == 1

@@ -80,7 +80,8 @@ def test_up_seals_and_sends_each_day_while_rivals_beside_it_share_no_number(tmp_
                     for each in mail.message.iter_attachments()
                 ]
 
-            eventually(lambda: len(attached()) == 4, what=lambda: up.said)
+            # up looks for closed days once a minute, and its first look may come before their hours are sealed
+            eventually(lambda: len(attached()) == 4, what=lambda: up.said, seconds=300)
             name, content = attached()[-1]
             (tmp_path / name).write_bytes(content)
             verified = done(here, "reports", "verify", tmp_path / name).out

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -156,13 +157,14 @@ def test_a_burst_is_told_of_and_resolves_and_its_incident_names_queueing(tmp_pat
     ):  # fmt: skip
         one_by_one(gateway.url, 2)  # the first ones compile
         calm = one_by_one(gateway.url, CALM_CALLS)
-        slowest_us = max(seen.elapsed_us for seen in calm)
+        # the median: where this machine stood still in one of them, no burst would be four times as slow
+        calm_us = int(statistics.median(seen.elapsed_us for seen in calm))
         a_calm_hour_before(tmp_path, dsn, datetime.now(UTC) - timedelta(seconds=1))
         (tmp_path / "burst.yaml").write_text(
             CONTRACT.format(
                 first=(began - timedelta(days=40)).date(),
                 last=(began + timedelta(days=40)).date(),
-                at_most_ms=THRESHOLD_IN_CALM_CALLS * slowest_us // 1000,
+                at_most_ms=THRESHOLD_IN_CALM_CALLS * calm_us // 1000,
             )
         )
         (tmp_path / "fairclock.yaml").write_text(
@@ -219,7 +221,7 @@ def test_a_burst_is_told_of_and_resolves_and_its_incident_names_queueing(tmp_pat
     report = reported(tmp_path, dsn, month=f"{burst_began:%Y-%m}")
     found = {
         "burst": BURST_CALLS,
-        "over_the_threshold": sum(each.elapsed_us > THRESHOLD_IN_CALM_CALLS * slowest_us for each in seen),
+        "over_the_threshold": sum(each.elapsed_us > THRESHOLD_IN_CALM_CALLS * calm_us for each in seen),
         "told_after_the_burst_seconds": at - ended,
         "resolved_after_the_burst_seconds": over - ended,
         "load_average": os.getloadavg()[0],

@@ -85,6 +85,18 @@ def test_a_disagreement_is(changes, said):
     assert any(said in sentence for sentence in compared(good_pair(0, **changes)).disagreements)
 
 
+@pytest.mark.parametrize(
+    ("lag_us", "unexplained_us"),
+    [(0, 99_000), (79_000, 20_000), (78_999, 20_001), (200_000, 0)],
+    ids=["nobody's lag", "all but 20 ms", "all but a little more", "more lag than difference"],
+)
+def test_a_difference_that_client_and_gateway_took_to_hear_each_other_is_none(lag_us, unexplained_us):
+    pairs = [good_pair(number, end_to_end_us=801_000) for number in range(3)]
+    found = compared(*((replace(seen, lag_us=lag_us), row) for seen, row in pairs))
+    assert (found.median_difference_us, found.median_unexplained_us) == (99_000, unexplained_us)
+    assert bool(found.disagreements) == (unexplained_us > 20_000)
+
+
 def test_a_queue_that_differs_from_vllms_counter_by_more_than_a_hundredth_is_a_disagreement():
     pairs = [good_pair(number) for number in range(4)]
     assert compared(*pairs, seconds=2.0 / 0.991).disagreements == ()

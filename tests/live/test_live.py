@@ -30,7 +30,9 @@ def test_every_outcome_is_what_the_client_did(result):
 
 
 def test_end_to_end_is_what_the_client_measured(result):
-    assert result.comparison.median_difference_us <= 20_000
+    # beyond what both took to hear each other: on a machine with much else to do that alone is as long
+    assert result.comparison.median_unexplained_us <= 20_000
+    assert min(seen.lag_us for seen in result.seen) > 0
 
 
 def test_queue_sums_to_vllms_own_counter(result):

@@ -43,7 +43,7 @@ ALWAYS = [
     "server",
 ]
 TENANTS = {"sk-acme": "acme", "sk-" + "x" * 90: "long", "sk-bursty": METERED_TENANT}
-PATIENCE_SECONDS = 15
+PATIENCE_SECONDS = 120
 
 
 class _Engine(BaseHTTPRequestHandler):
@@ -89,7 +89,7 @@ class _Rig:
         return self.engine.seen[-1]
 
     def get(self, path, **headers):
-        return httpx.get(self.gateway.url + path, headers=headers, trust_env=False)
+        return httpx.get(self.gateway.url + path, headers=headers, timeout=PATIENCE_SECONDS, trust_env=False)
 
     def line(self):
         """Return the next line of the log, which nginx writes when the request has ended."""
@@ -295,13 +295,15 @@ def test_a_stream_is(rig, path, stream):
 
 
 def test_a_refused_request_says_so(rig):
-    statuses = [
-        rig.get("/v1/completions", Authorization="Bearer sk-bursty").status_code
-        for _ in range(METERED_BURST + 2)
-    ]
-    assert statuses == [200] * (METERED_BURST + 1) + [503]
+    began, statuses = time.monotonic(), []
+    while 503 not in statuses and time.monotonic() - began < PATIENCE_SECONDS:
+        statuses.append(rig.get("/v1/completions", Authorization="Bearer sk-bursty").status_code)
+    # one more is let through for every three seconds that this machine takes for them
+    most = METERED_BURST + 1 + (time.monotonic() - began) // 3
+    assert METERED_BURST + 1 <= statuses.count(200) <= most
+    assert statuses == [200] * (len(statuses) - 1) + [503]
     lines = [rig.line() for _ in statuses]
-    assert [line["limit_req_status"] for line in lines] == ["PASSED"] * (METERED_BURST + 1) + ["REJECTED"]
+    assert [line["limit_req_status"] for line in lines] == ["PASSED"] * (len(lines) - 1) + ["REJECTED"]
     assert lines[-1]["upstream_status"] == ""
 
 

@@ -14,7 +14,7 @@ from fairclock.demo.live.engine import make_model
 from fairclock.demo.live.programs import Program, find_nginx, find_vllm_python, free_port, running
 from fairclock.errors import FairclockError
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 120
 
 
 def shell(tmp_path, script, **changes):
@@ -93,15 +93,54 @@ def test_a_terminated_fairclock_leaves_no_program_behind(tmp_path):
         "import pathlib, time\n"
         "from fairclock.demo.live.programs import Program, ended_in_order, running\n"
         f"here = pathlib.Path({str(tmp_path)!r})\n"
-        "program = Program(name='x', arguments=['sh', '-c', f'echo $$ > {here}/child; sleep 60'], output=here / 'log')\n"
+        "program = Program(name='x', arguments=['sh', '-c', f'echo $$ > {here}/child; sleep 600'], output=here / 'log')\n"
         "with ended_in_order(), running(program):\n"
-        "    time.sleep(60)\n"
+        "    time.sleep(600)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script]) as fairclock:
         child = int(read_soon(tmp_path / "child"))
         fairclock.send_signal(signal.SIGTERM)
         assert fairclock.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
     assert is_gone(child)
+
+
+def test_a_fairclock_that_is_terminated_while_it_starts_a_program_leaves_none_behind(tmp_path):
+    script = (
+        "import os, pathlib, signal, subprocess\n"
+        "from fairclock.demo.live.programs import Program, ended_in_order, running\n"
+        f"here = pathlib.Path({str(tmp_path)!r})\n"
+        "class Slow(subprocess.Popen):\n"
+        "    def __init__(self, *given, **more):\n"
+        "        super().__init__(*given, **more)\n"
+        "        (here / 'child').write_text(f'{self.pid}\\n')\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "subprocess.Popen = Slow\n"
+        "program = Program(name='x', arguments=['sleep', '600'], output=here / 'log')\n"
+        "with ended_in_order(), running(program):\n"
+        "    raise AssertionError('it goes on')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], timeout=PATIENCE_SECONDS, check=False)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert is_gone(int(read_soon(tmp_path / "child")))
+
+
+def test_no_port_is_given_twice():
+    given = [free_port() for _ in range(300)]
+    assert len(set(given)) == len(given)
+
+
+def test_a_port_that_another_process_was_given_is_not_given_here(monkeypatch):
+    script = "from fairclock.demo.live.programs import free_port\nprint(free_port(), flush=True)\ninput()"  # until it is ended
+    words = [sys.executable, "-c", script]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        theirs = int(other.stdout.readline())
+        ours = free_port()
+        offered = iter([[theirs, ours + 1], [theirs, ours + 2]])
+        monkeypatch.setattr("random.SystemRandom.sample", lambda *_, **__: next(offered))
+        assert free_port() != theirs
+        other.communicate("\n")
+    # with that process its claim is gone
+    assert free_port() == theirs
 
 
 def test_a_program_shares_our_session_but_not_our_process_group(tmp_path):

@@ -13,9 +13,9 @@ report.record(None, step("of the parent"))
 if os.fork() == 0:
     state = "empty" if not sender.waiting else "with what waits"
     report.record(None, step("of the child"))
-    sender.close(timeout_seconds=5)
+    sender.close(timeout_seconds=60)
     os.write(1, f"child begins {state}: {collector.ids}\n".encode())
     os._exit(0)
 os.wait()
-sender.close(timeout_seconds=5)
+sender.close(timeout_seconds=60)
 print(f"parent: {collector.ids}", flush=True)  # noqa: T201

@@ -13,7 +13,8 @@ from fairclock_vllm_plugin.engine import EngineSettings
 from fairclock_vllm_plugin.reporting import EngineReport
 from tests.plugin.stats import AT, AWAY, REFUSED, TAKEN, Collector, SchedulerStats, Times, make_sender, step
 
-DEADLINE_SECONDS = 20
+DEADLINE_SECONDS = 120.0
+UNHURRIED = 600.0
 
 
 def until(condition):
@@ -28,6 +29,12 @@ def turn_over(sender):
     begun = []
     sender.sample(lambda: begun.append(1))
     until(lambda: len(begun) > 2)
+
+
+def let_go(sender):
+    """Let a sender that was begun with `flush_seconds=UNHURRIED` look: what was put until now is in one request."""
+    sender._flush_seconds = 0.005
+    sender._wake.set()
 
 
 @pytest.fixture
@@ -49,7 +56,7 @@ def begun(collector):
     yield begin
     collector.gate.set()
     for sender in senders:
-        sender.close(timeout_seconds=5)
+        sender.close(timeout_seconds=DEADLINE_SECONDS)
 
 
 def test_every_request_is_sent_once_and_in_order(collector, begun):
@@ -58,7 +65,7 @@ def test_every_request_is_sent_once_and_in_order(collector, begun):
     wanted = [f"r{number}" for number in range(2_000)]
     for start in range(0, 2_000, 4):
         report.record(None, step(*wanted[start : start + 4]))
-    sender.close(timeout_seconds=5)
+    sender.close(timeout_seconds=DEADLINE_SECONDS)
     assert collector.ids == wanted
     numbers = [each["fairclock.record"] for each in collector.records]
     assert numbers == list(range(len(numbers)))
@@ -68,7 +75,7 @@ def test_what_waits_at_the_end_is_sent(collector, begun):
     sender, report = begun(flush_seconds=60.0)
     report.record(None, step("r1"))
     report.stop()
-    sender.close(timeout_seconds=5)
+    sender.close(timeout_seconds=DEADLINE_SECONDS)
     assert collector.ids == ["r1"]
     assert [each["event.name"] for each in collector.records][-1] == "fairclock.engine.stopped"
 
@@ -77,7 +84,7 @@ def test_a_full_queue_drops_what_comes_and_says_how_much_and_of_when(collector, 
     sender, report = begun(queue_records=5)
     collector.gate.clear()
     report.record(None, step("first"))
-    assert collector.reached.wait(timeout=10)
+    assert collector.reached.wait(timeout=DEADLINE_SECONDS)
     for number in range(12):
         iteration = step(f"r{number}")
         iteration.iteration_timestamp = AT + number
@@ -131,9 +138,10 @@ def test_a_collector_that_is_away_is_asked_less_and_less_often(collector, begun)
 
 def test_what_is_refused_for_good_is_not_sent_again_but_counted(collector, begun):
     times = Times()
-    sender, report = begun(monotonic=times)
+    sender, report = begun(monotonic=times, flush_seconds=UNHURRIED)
     collector.answer = REFUSED
     report.record(None, step("r1", "r2"))
+    let_go(sender)
     until(lambda: sender.lost["refused by the collector"] == 2)
     turn_over(sender)
     collector.answer = TAKEN
@@ -149,15 +157,16 @@ def test_a_collector_that_refuses_everything_does_not_keep_vllm_from_ending(coll
     sender, report = begun(flush_seconds=60.0)
     collector.answer = REFUSED
     report.record(None, step("r1"))
-    sender.close(timeout_seconds=10)
+    sender.close(timeout_seconds=DEADLINE_SECONDS)
     assert not sender._thread.is_alive()
 
 
 def test_a_report_of_losses_is_not_lost_with_its_request(collector, begun):
     times = Times()
-    sender, report = begun(monotonic=times, queue_records=1)
+    sender, report = begun(monotonic=times, queue_records=1, flush_seconds=UNHURRIED)
     collector.answer = REFUSED
     report.record(None, step("r1", "r2", "r3"))
+    let_go(sender)
     until(lambda: sender.lost["refused by the collector"] == 1)
     for _ in range(2):
         turn_over(sender)
@@ -176,10 +185,11 @@ def test_a_report_of_losses_is_not_lost_with_its_request(collector, begun):
 
 
 def test_a_record_that_cannot_be_read_costs_no_other(collector, begun):
-    _, report = begun()
+    sender, report = begun(flush_seconds=UNHURRIED)
     iteration = step("r1", "r2", "r3")
     iteration.finished_requests[1].queued_time = "soon"
     report.record(None, iteration)
+    let_go(sender)
     until(lambda: collector.of("fairclock.records.lost"))
     assert collector.ids == ["r1", "r3"]
     (lost,) = collector.of("fairclock.records.lost")
@@ -223,7 +233,7 @@ def test_state_is_told_when_it_changes_and_once_a_minute_otherwise(collector, be
     assert due(2) == (2, 10, 0.52, 0)
     report.sleep(1)
     assert due(6) == (2, 10, 0.52, 1)
-    sender.close(timeout_seconds=5)
+    sender.close(timeout_seconds=DEADLINE_SECONDS)
 
 
 def test_state_is_told_under_load_too(collector, begun):
@@ -243,7 +253,7 @@ def test_a_forked_child_sends_nothing_of_its_parents_and_begins_anew():
         [sys.executable, str(Path(__file__).with_name("forking.py"))],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
     assert ended.stdout.decode().splitlines() == [
@@ -256,7 +266,7 @@ def test_a_loop_in_another_thread_is_never_made_to_wait(collector, begun):
     _, report = begun(queue_records=50)
     collector.gate.clear()
     report.record(None, step("r0"))
-    assert collector.reached.wait(timeout=10)
+    assert collector.reached.wait(timeout=DEADLINE_SECONDS)
     done = threading.Event()
 
     def loop():
@@ -265,4 +275,4 @@ def test_a_loop_in_another_thread_is_never_made_to_wait(collector, begun):
         done.set()
 
     threading.Thread(target=loop, daemon=True).start()
-    assert done.wait(timeout=10)  # while the collector does not answer
+    assert done.wait(timeout=DEADLINE_SECONDS)  # while the collector does not answer

@@ -56,10 +56,10 @@ def make(module, bases, collector, monkeypatch):
         value = list(ranks) if key == "engine_indexes" else ranks[0]
         logger = module.FairclockStatLogger(vllm_config=config or vllm_config(), **{key: value})
         assert isinstance(logger, tuple(bases.values()))
-        return logger, lambda: sender.close(timeout_seconds=5)
+        return logger, lambda: sender.close(timeout_seconds=120)
 
     yield made
-    sender.close(timeout_seconds=5)
+    sender.close(timeout_seconds=120)
 
 
 def test_a_request_with_everything_that_vllm_says_of_it(make, collector):

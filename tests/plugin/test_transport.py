@@ -1,12 +1,16 @@
 """One request after the other to a real server, over a connection that may end at any time."""
 
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 
 from fairclock_vllm_plugin.settings import Settings, read_settings
 from fairclock_vllm_plugin.transport import HttpTransport
+
+PATIENCE_SECONDS = 120.0
 
 
 @pytest.fixture
@@ -48,7 +52,7 @@ def transport_to(server, **changes):
 def test_requests_share_a_connection_and_carry_what_was_configured(server):
     transport = transport_to(server, headers=(("Authorization", "Bearer t"),))
     for number in range(3):
-        assert transport.post(b"body%d" % number, timeout_seconds=5).problem == ""
+        assert transport.post(b"body%d" % number, timeout_seconds=PATIENCE_SECONDS).problem == ""
     transport.close()
     paths, headers, bodies, clients = zip(*server.requests, strict=True)
     assert set(paths) == {"/v1/logs"}
@@ -74,26 +78,27 @@ def test_requests_share_a_connection_and_carry_what_was_configured(server):
 def test_what_an_answer_means(server, status, headers, again, after):
     server.plan.append((status, headers, b"a text that is nobody's business"))
     transport = transport_to(server)
-    answer = transport.post(b"x", timeout_seconds=5)
+    answer = transport.post(b"x", timeout_seconds=PATIENCE_SECONDS)
     assert (answer.problem, answer.again, answer.after_seconds) == (f"HTTP {status}", again, after)
-    assert transport.post(b"x", timeout_seconds=5).problem == ""
+    assert transport.post(b"x", timeout_seconds=PATIENCE_SECONDS).problem == ""
     transport.close()
 
 
 def test_a_connection_that_the_server_closed_meanwhile_costs_nothing(server):
     server.plan.append((200, {"Connection": "close"}, b"x" * 100_000))
     transport = transport_to(server)
-    assert transport.post(b"1", timeout_seconds=5).problem == ""
-    transport._connection = transport._connection or transport._connect(5)
-    assert transport.post(b"2", timeout_seconds=5).problem == ""
+    assert transport.post(b"1", timeout_seconds=PATIENCE_SECONDS).problem == ""
+    transport._connection = transport._connection or transport._connect(PATIENCE_SECONDS)
+    assert transport.post(b"2", timeout_seconds=PATIENCE_SECONDS).problem == ""
     transport.close()
     assert [request[2] for request in server.requests] == [b"1", b"2"]
 
 
-def test_nobody_there_is_an_answer_too(server):
-    server.shutdown()
-    server.server_close()
-    transport = transport_to(server)
-    answer = transport.post(b"x", timeout_seconds=5)
+def test_nobody_there_is_an_answer_too():
+    # bound and listening to nobody: no other process can take it
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        transport = transport_to(SimpleNamespace(server_port=taken.getsockname()[1]))
+        answer = transport.post(b"x", timeout_seconds=PATIENCE_SECONDS)
     assert answer.again
     assert answer.problem.startswith("ConnectionRefusedError")

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import socket
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -87,9 +88,19 @@ class Asked:
         self._connection.close()
         return SimpleNamespace(status=response.status, headers=response.headers, text=text)
 
+    def behind(self):
+        """How many events of the stream have come that `events` has not given yet: it grows while this client stands still."""
+        came = self._connection.sock
+        came.settimeout(0)  # what is looked at is not waited for
+        waiting = self._response.fp.peek()
+        with contextlib.suppress(BlockingIOError):
+            waiting += came.recv(1 << 20, socket.MSG_PEEK)
+        came.settimeout(PATIENCE_SECONDS)
+        return waiting.count(b"data: ")
+
     def events(self):
         """Each event of a stream as (monotonic instant, kind, data)."""
-        response = self._connection.getresponse()
+        self._response = response = self._connection.getresponse()
         kind = ""
         for line in response:
             now = time.monotonic()

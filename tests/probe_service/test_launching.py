@@ -105,7 +105,7 @@ def run(*words, folder):
         env=kept,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -128,6 +128,20 @@ def test_what_is_told_of_the_engine_holds_no_secret_and_no_guess():
     assert found["engine"]["kv_cache_blocks"] is None
     assert found["engine"]["dtype"] == "<class 'object'>"
     assert found["served_models"] == ["tiny"]
+
+
+def test_a_process_that_stands_still_between_two_clocks_knows_all_the_same_when_it_began(monkeypatch):
+    calm, stood_still = stages.process_started(), 0.0
+    monotonic, clock_gettime = time.monotonic, time.clock_gettime
+
+    def since_boot(clock):
+        nonlocal stood_still
+        stood_still = 7.0
+        return clock_gettime(clock) + stood_still
+
+    monkeypatch.setattr(time, "clock_gettime", since_boot)
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic() + stood_still)
+    assert stages.process_started() == pytest.approx(calm, abs=0.5)
 
 
 def test_a_process_knows_when_it_began(tmp_path):

@@ -38,6 +38,10 @@ def answer(body=None, *, status="200 OK", headers=b"", length=None):
     return b"HTTP/1.1 %b\r\n%bContent-Length: %d\r\n\r\n" % (status.encode(), headers, size) + content
 
 
+# the client went, or the block is left
+ENDED = contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError)
+
+
 class Service:
     """`answers(request)` is an async generator of bytes to send; None ends the connection. `requests`: (headers, body) that came."""
 
@@ -48,7 +52,7 @@ class Service:
 
     async def _client(self, reader, writer):
         self.connections += 1
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+        with ENDED, contextlib.closing(writer):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 headers = {
@@ -59,7 +63,6 @@ class Service:
                 self.requests.append((headers, body))
                 async for piece in self._answers(headers, body):
                     if piece is None:
-                        writer.close()
                         return
                     writer.write(piece)
                     await writer.drain()
@@ -67,7 +70,7 @@ class Service:
 
 @contextlib.contextmanager
 def serving(answers, *, tls=None):
-    """Run a service until the block is left; gives it, with its `url`."""
+    """Run a service until the block is left, and nobody listens at its address any more; gives it, with its `url`."""
     service = Service(answers)
     loop = asyncio.new_event_loop()
     ready = threading.Event()
@@ -76,12 +79,13 @@ def serving(answers, *, tls=None):
         server = await asyncio.start_server(service._client, "127.0.0.1", 0, backlog=512, ssl=tls)
         service.url = f"http{'s' if tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         ready.set()
+        return server
 
     def forever():
         asyncio.set_event_loop(loop)
         begun = loop.create_task(main())
         loop.run_forever()
-        begun.result()
+        begun.result().close()  # a loop that is closed leaves its sockets listening until they are collected
         for task in asyncio.all_tasks(loop):
             task.cancel()
         loop.run_until_complete(asyncio.gather(*asyncio.all_tasks(loop), return_exceptions=True))

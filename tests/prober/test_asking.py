@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import time
+from dataclasses import replace
 
 import pytest
 
 from fairclock.model.probes import ProbeOutcome
 from inference_probe.prober.asking import Asker
-from inference_probe.prober.connections import Connections
+from inference_probe.prober.connections import Connection, Connections
 from inference_probe.prober.endpoints import endpoint
 from inference_probe.prober.latencies import latencies
 from inference_probe.prober.plans import Asking
@@ -20,7 +22,14 @@ from inference_probe.prober.schedules import constant
 from tests.prober.servers import answer, chat_stream, plainly, serving, sse
 from tests.sidecar.certificates import make_authority, make_certificate
 
-ASKING = Asking(run="r1", model="m", tenant="fairclock-probe", completion_tokens=3, timeout_seconds=30.0)
+ASKING = Asking(run="r1", model="m", tenant="fairclock-probe", completion_tokens=3, timeout_seconds=600.0)
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    """However slow this machine is, an idle connection is not too old for it, nor the end of one seen too late."""
+    monkeypatch.setattr("inference_probe.prober.asking._CLOSING_SECONDS", 600.0)
+    monkeypatch.setattr("inference_probe.prober.connections._MOST_IDLE_SECONDS", 600.0)
 
 
 def asked(url, *, asking=ASKING, times=1, reuses=True, ca=None):
@@ -192,16 +201,37 @@ def test_what_goes_wrong_has_a_class(answers, outcome, error):
 @pytest.mark.parametrize(
     ("answers", "changes", "outcome", "error"),
     [
-        pytest.param(silent, {"timeout_seconds": 2.0}, "timeout", "timeout:first byte", id="no first byte in time"),
-        pytest.param(half, {"timeout_seconds": 2.0}, "timeout", "timeout:answer", id="no end in time"),
-        pytest.param(half, {"cancel_ratio": 1.0, "cancel_seconds": 2.0}, "aborted", "left:answer", id="left in the answer"),
+        pytest.param(silent, {}, "timeout", "timeout:first byte", id="no first byte in time"),
+        pytest.param(half, {}, "timeout", "timeout:answer", id="no end in time"),
+        pytest.param(half, {"cancel_ratio": 1.0, "cancel_seconds": 300.0}, "aborted", "left:answer", id="left in the answer"),
     ],
 )  # fmt: skip
-def test_time_outs_and_cancellations_say_where_they_were(answers, changes, outcome, error):
-    from dataclasses import replace
+def test_time_outs_and_cancellations_say_where_they_were(answers, changes, outcome, error, monkeypatch):
+    """The loop's clock is put on, past every limit, as soon as the probe is where it is to be."""
+    arrived = []
+    take = Connection.data_received
+    monkeypatch.setattr(
+        Connection, "data_received", lambda self, data: (take(self, data), arrived.append(data))
+    )
+
+    def is_there():
+        return arrived if answers is half else service.requests
+
+    async def ask():
+        loop = asyncio.get_running_loop()
+        ahead = 0.0
+        monkeypatch.setattr(loop, "time", lambda: time.monotonic() + ahead)
+        place = endpoint(service.url)
+        question = replace(ASKING, **changes).question(place, 0, prompt="a b c", completion_tokens=3)
+        asker = Asker(Connections(place, reuses=True))
+        asking = asyncio.create_task(asker.ask(question, started=loop.time(), intended=loop.time()))
+        while not is_there() and not asking.done():  # noqa: ASYNC110 - it comes in another thread
+            await asyncio.sleep(0.002)
+        ahead = 3_600.0
+        return await asking
 
     with serving(answers) as service:
-        (seen,) = asked(service.url, asking=replace(ASKING, **changes))
+        seen = asyncio.run(ask())
     assert (seen.outcome.value, seen.error, seen.done) == (outcome, error, None)
 
 

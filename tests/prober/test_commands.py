@@ -279,15 +279,20 @@ def test_an_address_that_is_none_is_named(url):
 
 
 def test_of_several_addresses_of_a_name_the_one_that_answers_is_asked(monkeypatch):
-    with serving(plainly) as service:
-        port = int(service.url.rpartition(":")[2])
-        found = [
-            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in ("127.0.0.2", "127.0.0.1")
-        ]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-        assert endpoint(f"http://several.example:{port}").address == "127.0.0.1"
-    # where none answers the first one holds, and its failure is told
-    assert endpoint(f"http://several.example:{port}").address == "127.0.0.2"
+    # ports that are bound and listen to nobody: no other process can take them meanwhile
+    with socket.socket() as away, socket.socket() as away_too, serving(plainly) as service:
+        away.bind(("127.0.0.2", 0))
+        away_too.bind(("127.0.0.1", 0))
+        there = ("127.0.0.1", int(service.url.rpartition(":")[2]))
+
+        def asked_of(*addresses):
+            found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", each) for each in addresses]
+            monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+            return endpoint("http://several.example").address
+
+        assert asked_of(away.getsockname(), there) == "127.0.0.1"
+        # where none answers the first one holds, and its failure is told
+        assert asked_of(away.getsockname(), away_too.getsockname()) == "127.0.0.2"
 
 
 def test_a_file_that_cannot_be_written_is_known_before_anything_is_asked(tmp_path):

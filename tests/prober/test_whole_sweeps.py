@@ -21,7 +21,7 @@ from inference_probe.prober.schedules import Arrival
 from inference_probe.prober.sweeping.findings import findings
 from inference_probe.prober.sweeping.showing import sweep_chart, sweep_lines
 from inference_probe.prober.sweeping.stages import Sweep, sweep
-from tests.prober.factories import an_observation
+from tests.prober.factories import a_question, an_observation
 from tests.prober.loops import run_timeless
 
 
@@ -118,14 +118,38 @@ def test_a_closed_loop_does_not_ask_a_service_that_is_away_as_fast_as_it_can():
 
         async def run():
             place = endpoint(f"http://127.0.0.1:{free.getsockname()[1]}")
-            asker, loop = Asker(Connections(place, reuses=True)), asyncio.get_running_loop()
+            loop, stop = asyncio.get_running_loop(), asyncio.Event()
+
+            class Counting(Asker):
+                count = 0
+
+                async def ask(self, question, **when):
+                    self.count += 1
+                    if self.count == 12:
+                        stop.set()
+                    return await super().ask(question, **when)
+
+            asker = Counting(Connections(place, reuses=True))
             asking = Asking(run="r", model="m", tenant="fairclock-probe")
             questions = asking.questions(place, (Arrival(at_seconds=0.0) for _ in range(100_000)))
-            return await run_closed(asker, questions, concurrency=2, started=loop.time(), begin=0.0, end=0.3)
+            return await run_closed(
+                asker, questions, concurrency=2, started=loop.time(), begin=0.0, end=600.0, stop=stop
+            )
 
         ran = asyncio.run(run())
-    assert {each.outcome for each in ran.seen} == {ProbeOutcome.UNREACHABLE}
-    assert 2 <= len(ran.seen) <= 14
+    failed = sorted(each.intended for each in ran.seen if each.outcome is ProbeOutcome.UNREACHABLE)
+    assert len(failed) >= 10
+    # of three that follow each other two are of the same one of two places, and that one has paused between them
+    assert all(third - first >= 0.05 - 1e-5 for first, third in zip(failed, failed[2:], strict=False))
+
+
+def test_a_closed_loop_that_stood_still_for_its_whole_time_asks_once_in_each_place():
+    async def run():
+        started = asyncio.get_running_loop().time() - 9.0
+        questions = (a_question(number) for number in range(100_000))
+        return await run_closed(Server(0.25), questions, concurrency=3, started=started, begin=0.0, end=0.4)
+
+    assert [each.number for each in run_timeless(run()).seen] == [0, 1, 2]
 
 
 def test_a_sweep_of_void_stages_alone_is_void():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairclock.store import Store
 
 PROBES, AT_ONCE, APART_SECONDS = 300, 5, 0.4
-_MOST_LATE_SECONDS = 5.0
+_MOST_LATE_SECONDS = 60.0
 _TOKENS = (10, 22)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from fairclock.demo.live.programs import free_port
 from tests.revisions.conftest import a_file
+from tests.revisions.test_followed_contracts import replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,9 +65,9 @@ def test_a_contract_that_changes_is_judged_by_without_a_restart(tmp_path):
     broken = "fairclock_contract_file_broken"
     with up(tmp_path) as url:
         wait_for(url, broken, 0, log)
-        path.write_text("kind: [\n")
+        replaced(path, "kind: [\n")
         wait_for(url, broken, 1, log)
-        path.write_text(good.replace("Inference", "Inference, second edition"))
+        replaced(path, good.replace("Inference", "Inference, second edition"))
         wait_for(url, broken, 0, log)
         assert metric(url, "fairclock_evaluator_failing") == 0
     said = log.read_text()

@@ -161,6 +161,26 @@ def test_stopping_sends_what_waits(spool):
     assert not forwarder.is_alive
 
 
+def test_what_is_kept_while_the_spool_is_found_empty_is_sent_by_a_stop_that_follows(spool, monkeypatch):
+    other = OtherSide()
+    forwarder = make_forwarder(spool, other)
+    stopper, read = threading.Thread(target=forwarder.stop), spool.read
+
+    def found_empty(after, *, max_bytes):
+        found = read(after, max_bytes=max_bytes)
+        if stopper.ident is None:
+            spool.append([good_frame(0)])
+            stopper.start()
+            assert forwarder._stopping.wait(60)
+        return found
+
+    monkeypatch.setattr(spool, "read", found_empty)
+    forwarder.start()
+    other.wait_for(1)
+    stopper.join()
+    assert other.offsets == [0]
+
+
 def test_stopping_does_not_wait_for_a_side_that_is_away_and_the_frames_stay(spool):
     other = OtherSide(*[AWAY] * 100)
     spool.append([good_frame(number) for number in range(5)])

@@ -22,6 +22,8 @@ from tests.sidecar.running import (
     stored,
 )
 
+BESIDE_THE_SPOOL = {"metrics-position.json", "metrics-position.new"}
+"""What is there once the figures were told: a slow `up` comes to it before it is killed."""
 COUNTED = "SELECT count(), uniqExact(request_id) FROM {} FINAL"
 
 
@@ -109,6 +111,7 @@ def test_a_sidecar_needs_no_store_and_what_it_collects_arrives(site):
         assert up.stop() == 0
         assert "level=" not in up.said
     assert site.counted("gateway_requests") == (200, 200)
+    newest, before = site.began + 200, time.time()
     with site.up() as up:
         # what only the store knows is read aside, and told as soon as it is
         now = eventually(
@@ -119,7 +122,7 @@ def test_a_sidecar_needs_no_store_and_what_it_collects_arrives(site):
     assert now[reason] == 1
     assert 'kind="gateway"' in reason
     age = now['fairclock_newest_row_age_seconds{kind="gateway",source="gateway"}']
-    assert -1 < time.time() - (site.began + 200) - age < 60
+    assert before - newest - 1 < age < time.time() - newest + 1
 
 
 def test_kills_on_both_sides_lose_nothing_and_double_nothing(site):
@@ -222,9 +225,8 @@ log: {{format: json}}
         assert now["fairclock_spool_limit_bytes"] == 128 << 20
         assert 'fairclock_newest_row_age_seconds{kind="gateway",source="edge"}' in now
         assert "receiving OTLP" not in up.said
-    assert sorted(path.name for path in (site.folder / "waiting").iterdir()) == [
-        "delivered", "lock", "quarantine", "segments", "tails",
-    ]  # fmt: skip
+    found = {path.name for path in (site.folder / "waiting").iterdir()}
+    assert found - BESIDE_THE_SPOOL == {"delivered", "lock", "quarantine", "segments", "tails"}
 
 
 @pytest.mark.parametrize(

@@ -54,3 +54,13 @@ def test_time_that_was_read_through_is_in_seconds():
     counters._take(VERSION, "a", a_slice(covered_us=90_500_000))
     assert read(counters)["gateway"] == 90.5
     assert read(counters)["engine"] == 0
+
+
+def test_what_is_counted_meanwhile_keeps_nobody_from_being_told():
+    counters = SliceCounters()
+    counters._take(VERSION, "a", a_slice(good=1))
+    told = counters.figures()
+    first = next(told)
+    other = InForce(contract=a_contract(id="later", objectives=[availability("99%")]))
+    counters._take(other, "a", a_slice(good=1))
+    assert {dict(each.labels)["contract"] for each in (first, *told)} == {VERSION.contract.id}

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -181,3 +182,17 @@ def test_a_closed_spool_takes_nothing(tmp_path):
     spool.close()
     with pytest.raises(SpoolUnavailable, match="the spool is closed"):
         spool.append([good_frame()])
+
+
+def test_a_delivery_that_ends_after_the_spool_was_closed_writes_into_no_file_that_was_opened_since(tmp_path):
+    with opened(tmp_path / "spool") as spool:
+        spool.append([good_frame()])
+        _, behind = spool.read(spool.position, max_bytes=1)
+    others = [(tmp_path / f"other{number}").open("wb", buffering=0) for number in range(9)]
+    with pytest.raises(SpoolUnavailable, match="the spool is closed"):
+        spool.acknowledge(behind)
+    for other in others:
+        other.close()
+    assert [Path(other.name).read_bytes() for other in others] == [b""] * 9
+    with opened(tmp_path / "spool") as spool:
+        assert offsets(waiting(spool)) == [0]

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 
@@ -16,6 +17,7 @@ from fairclock.errors import StoreError, StoreUnreachable, UsageError
 from fairclock.store import LineBatch, Query, open_store
 from fairclock.store.dsn import ServerAddress, parse_dsn
 from fairclock.store.front import FRONT_FILE, Front
+from tests.faults.processes import PATIENCE_SECONDS, eventually
 from tests.store.conftest import gateway_line
 
 HOLDER = textwrap.dedent(
@@ -39,12 +41,12 @@ class Holder:
         assert self.process.stdout.readline() == "holding\n"
 
     def leave(self) -> None:
-        self.process.communicate("\n", timeout=60)
+        self.process.communicate("\n", timeout=PATIENCE_SECONDS)
         assert self.process.returncode == 0
 
     def die(self) -> None:
         self.process.kill()
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=PATIENCE_SECONDS)
 
 
 @pytest.fixture
@@ -79,6 +81,45 @@ def test_what_a_killed_holder_left_of_inserts_does_not_stay(dsn, tmp_path):
         assert list(scratch.iterdir()) == []
 
 
+def test_where_a_killed_holder_served_is_forgotten_before_its_folder_is_opened(dsn, tmp_path, monkeypatch):
+    note, found = tmp_path / "store" / FRONT_FILE, []
+    Holder(dsn).die()
+    assert note.exists()
+
+    def opening(folder, engine):
+        found.append(note.exists())
+        return Front(folder, engine)
+
+    monkeypatch.setattr("fairclock.store.connection.Front", opening)
+    with open_store(dsn) as store:
+        assert store.is_holder
+    assert found == [False]
+
+
+def test_a_stop_waits_for_a_connection_that_was_just_accepted(tmp_path):
+    begun, go_on = threading.Event(), threading.Event()
+    front = Front(tmp_path, "no engine")
+
+    class Late(front.RequestHandlerClass):
+        def setup(self):
+            begun.set()
+            assert go_on.wait(PATIENCE_SECONDS)
+            super().setup()
+
+    front.RequestHandlerClass = Late
+    front.start()
+    stopping = threading.Thread(target=front.stop)
+    with socket.create_connection(("127.0.0.1", front.port), timeout=PATIENCE_SECONDS):
+        assert begun.wait(PATIENCE_SECONDS)
+        stopping.start()
+        eventually(lambda: front.fileno() < 0, what=lambda: "it accepts connections still")
+        stopping.join(0.2)
+        assert stopping.is_alive()
+        go_on.set()
+        stopping.join(PATIENCE_SECONDS)
+    assert front.open_connections == {}
+
+
 def test_the_front_wants_the_token_of_the_folder(dsn, tmp_path):
     holder = Holder(dsn)
     try:
@@ -86,7 +127,7 @@ def test_the_front_wants_the_token_of_the_folder(dsn, tmp_path):
         assert stat.S_IMODE(note_file.stat().st_mode) == 0o600
         note = json.loads(note_file.read_text())
         for token, status in (("", 403), ("wrong", 403), (note["token"], 200)):
-            connection = http.client.HTTPConnection("127.0.0.1", note["port"], timeout=60)
+            connection = http.client.HTTPConnection("127.0.0.1", note["port"], timeout=PATIENCE_SECONDS)
             connection.request("POST", "/", b"SELECT 1", {"Authorization": f"Bearer {token}"})
             answer = connection.getresponse()
             assert (answer.status, answer.read() == b"1\n") == (status, status == 200)
@@ -164,7 +205,7 @@ def test_a_request_of_which_came(tmp_path, sent, ends):
 
     front.intercept = intercept
     front.start()
-    with socket.create_connection(("127.0.0.1", front.port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", front.port), timeout=PATIENCE_SECONDS) as client:
         head = f"POST / HTTP/1.1\r\nHost: front\r\nAuthorization: Bearer {front.token}\r\n"
         client.sendall(head.encode() + b"Content-Length: 8\r\n\r\nSELECT 1")
         answers = client.makefile("rb")
@@ -195,7 +236,7 @@ def test_commands_that_start_together_all_work(dsn, state):
         )
         for _ in range(4)
     ]
-    answers = [each.communicate(timeout=120) for each in together]
+    answers = [each.communicate(timeout=PATIENCE_SECONDS) for each in together]
     assert [(each.returncode, *answer) for each, answer in zip(together, answers, strict=True)] == [
         (0, "count()\n0\n", "")
     ] * 4

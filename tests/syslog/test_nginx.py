@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -72,10 +73,27 @@ class Nginx:
             assert time.monotonic() < deadline
             time.sleep(0.01)
 
+    def is_written_to(self, path):
+        """Return whether nginx or a worker of it has the file open: each reopens its log when it comes to it."""
+        held, pid = path.stat(), self.process.pid
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:  # it has ended
+                continue
+            if pid in {int(process.name), parent}:
+                try:
+                    if any(os.path.samestat(each.stat(), held) for each in (process / "fd").iterdir()):
+                        return True
+                except OSError:  # it closed something meanwhile
+                    return True
+        return False
+
     def rename(self):
         """Do what logrotate does first: compress the older log, which nobody writes to any more, and shift."""
         rotated = self.log.with_name("access.log.1")
         if rotated.exists():
+            self.wait_until(lambda: not self.is_written_to(rotated))
             compress(rotated)
         shift(rotated)
         self.log.rename(rotated)

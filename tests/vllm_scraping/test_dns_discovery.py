@@ -60,7 +60,8 @@ class NameServer:
 
 
 @pytest.fixture
-def name_server() -> Iterator[NameServer]:
+def name_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
+    monkeypatch.setattr("collectors.vllm_metrics.scraping.dns_discovery._LIFETIME_SECONDS", 120.0)
     server = NameServer()
     yield server
     server.close()

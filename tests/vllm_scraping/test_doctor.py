@@ -22,7 +22,7 @@ def told(section: VllmSection) -> list[tuple[str, str]]:
 
 
 def section_of(engine: Engine) -> VllmSection:
-    return VllmSection(targets=(TargetSection(url=engine.url, name="engine"),))
+    return VllmSection(targets=(TargetSection(url=engine.url, name="engine"),), interval=600.0, timeout=600.0)
 
 
 def test_where_nothing_is_scraped_nothing_is_said() -> None:

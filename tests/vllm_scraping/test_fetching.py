@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collectors.vllm_metrics.scraping.fetching import Body
     from tests.vllm_scraping.conftest import Engine
 
-DEFAULTS = Defaults(interval_seconds=60.0, timeout_seconds=20.0)
+DEFAULTS = Defaults(interval_seconds=600.0, timeout_seconds=300.0)
 
 
 def fetch(url: str, *, access: Access = DEFAULTS.access, timeout_seconds: float | None = None) -> Body:
@@ -71,7 +71,7 @@ def trickle(handler: Any) -> None:
     handler.end_headers()
     try:
         while True:
-            handler.wfile.write(b"# a line that never ends ")
+            handler.wfile.write(b"# a line that never ends " * 1_000)
     except OSError:
         handler.close_connection = True
 
@@ -141,11 +141,11 @@ def test_an_engine_that_hangs_is_left_after_its_time(
 
 
 def test_nobody_there_is_a_failure() -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
-    with pytest.raises(ScrapeFailedError, match=r".+"):
-        fetch(f"http://127.0.0.1:{port}/metrics")
+    # bound and listening to nobody: no other process can take it
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        with pytest.raises(ScrapeFailedError, match=r".+"):
+            fetch(f"http://127.0.0.1:{silent.getsockname()[1]}/metrics")
 
 
 def test_a_proxy_of_the_environment_is_not_asked(

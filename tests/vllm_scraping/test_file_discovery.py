@@ -113,7 +113,29 @@ def test_a_broken_file_keeps_what_it_named_and_is_told_once(
     assert files.problems == {}
 
 
-def test_a_named_file_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
-    files = FileTargets([str(tmp_path / "engines.json")], DEFAULTS)
-    assert names(files) == []
-    assert files.problems == {str(tmp_path / "engines.json"): "there is no such file"}
+def test_a_file_that_cannot_be_read_for_a_while_is_understood_again(tmp_path: Path) -> None:
+    path, away = tmp_path / "engines.json", tmp_path / "away"
+    files = FileTargets([str(path)], DEFAULTS)
+    replace(path, '[{"targets": ["a:1"]}]')
+    assert names(files) == ["a:1"]
+    path.rename(away)
+    path.symlink_to("engines.json")  # to itself
+    assert names(files) == ["a:1"]
+    assert list(files.problems) == [str(path)]
+    path.unlink()
+    away.rename(path)  # the very file that it was
+    assert names(files) == ["a:1"]
+    assert files.problems == {}
+
+
+def test_a_named_file_that_is_not_there_is_a_problem_and_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "engines.json"
+    files = FileTargets([str(path)], DEFAULTS)
+    assert names(files) == names(files) == []
+    assert files.problems == {str(path): "there is no such file"}
+    assert caplog.text.count("there is no such file") == 1
+    replace(path, '[{"targets": ["a:1"]}]')
+    assert names(files) == ["a:1"]
+    assert files.problems == {}

@@ -1,9 +1,17 @@
-"""A real store for a module, emptied for each test."""
+"""A real store for a module, emptied for each test, and a sender that waits."""
 
 import pytest
 
 from exporters.webhooks.store_outbox import StoreOutbox
 from fairclock.store import Query, open_store
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """A receiver of a test answers in a thread of this process, which may be long without a turn."""
+    monkeypatch.setattr(
+        "exporters.webhooks.posting._TIMEOUTS", dict.fromkeys(("connect", "read", "write", "pool"), 120.0)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+_LOOKS_SECONDS = 0.02  # how often it looks whether it is to end
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
@@ -15,7 +17,10 @@ class Received:
 
 
 class Receiver:
-    """Answers are taken from `answers` one by one, the last for good: (status, headers, body), or a function of the handler."""
+    """Answers are taken from `answers` one by one, the last for good: (status, headers, body), or a function of the handler.
+
+    What its sender was killed in the middle of was not received.
+    """
 
     def __init__(self, *answers, context=None):
         self.received = []
@@ -27,7 +32,11 @@ class Receiver:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                length = int(self.headers.get("Content-Length", 0))
+                body = self.rfile.read(length)
+                if len(body) < length:
+                    self.close_connection = True
+                    return
                 with outer._guard:
                     outer.received.append(Received(path=self.path, headers=dict(self.headers), body=body))
                     answer = outer.answers[0] if len(outer.answers) == 1 else outer.answers.pop(0)
@@ -52,7 +61,9 @@ class Receiver:
             self.scheme = "https"
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self._server.handle_error = lambda *words: None
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(_LOOKS_SECONDS,), daemon=True
+        )
 
     @property
     def port(self):

@@ -34,7 +34,7 @@ def written(spool, dsn):
     """Write all that waits into the store at `dsn` and return the writer's statistics."""
     writer = Writer(spool, lambda: open_store(dsn), adapters=ADAPTERS)
     writer.start()
-    writer.stop(grace_seconds=60)
+    writer.stop(grace_seconds=300)
     assert spool.statistics(0).frames_waiting == 0
     return writer.statistics()
 
@@ -55,7 +55,7 @@ def test_what_is_received_and_tailed_ends_up_in_the_store_once(tmp_path, dsn):
                     f"http://{receiver.http_address}/v1/traces",
                     content=request.SerializeToString(),
                     headers={"Content-Type": "application/x-protobuf"},
-                    timeout=60,
+                    timeout=120,
                 )
                 assert answer.status_code == 200
             spool.append([frame])

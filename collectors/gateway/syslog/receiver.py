@@ -29,6 +29,7 @@ _NS_PER_US = 1_000
 _READ_BYTES = 256 << 10
 _MOST_DATAGRAMS = 1_000
 _MOST_CONNECTIONS = 256
+_LAST_LOOKS = 64  # a sender that never rests must not keep the receiver from stopping
 
 
 class _Connection:
@@ -171,9 +172,10 @@ class SyslogReceiver:
         for connection in held_up:
             self._watch(connection)
 
-    def _on_datagrams(self) -> None:
+    def _on_datagrams(self) -> bool:
+        """Take the datagrams that are there; return whether there may be more."""
         if self._udp is None:
-            return
+            return False
         messages = list(self._udp.receive(_MOST_DATAGRAMS))
         dropped = self._udp.newly_dropped()
         if dropped:
@@ -182,6 +184,7 @@ class SyslogReceiver:
             self._backlog.lose(len(messages))
         elif messages:
             self._backlog.add(self._datagrams, messages, covers=not dropped)
+        return len(messages) == _MOST_DATAGRAMS
 
     def _on_connection(self) -> None:
         if self._tcp is None:
@@ -226,7 +229,9 @@ class SyslogReceiver:
 
     def _take_the_rest(self) -> None:
         """Take what the system has received; syslog's senders will not send it again."""
-        self._on_datagrams()
+        for _ in range(_LAST_LOOKS):
+            if not self._on_datagrams():
+                break
         for connection in self._connections.values():
             while not self._backlog.is_full and self._read_more(connection):
                 pass

@@ -118,6 +118,8 @@ class DeviceWorker:
         if is_new_second:
             self._asking.ask(ONCE_A_SECOND, readings, now=now)
             self._asking.processes(readings)
+        if self._stop.is_set():
+            return  # taken away meanwhile: a call that hung is no sign of it
         if self.is_lost:
             self.is_lost = False
             self._board.set_state(self.gpu.uuid, State.OK)
@@ -137,6 +139,8 @@ class DeviceWorker:
             readings.lack(Reason.MIG, "utilization_ratio", "memory_utilization_ratio")
             asking.ask(OF_AN_INSTANCE, readings, now=now)
             asking.processes(readings)
+            if self._stop.is_set():
+                return
             self._board.see(gpu)
             self._board.add(gpu, self._now_us(), readings)
         if known is not None and known.keys() != self._instances.keys():

@@ -192,6 +192,7 @@ class NvmlSource:
 
     def _end(self, worker: DeviceWorker) -> None:
         worker.ask_to_stop()
+        worker.join(_JOIN_SECONDS)  # what it still writes would bring the device back
         with self._guard:
             del self._workers[worker.gpu.uuid]
         for gpu, _ in self._board.devices():
@@ -209,13 +210,13 @@ class NvmlSource:
             return
         self.driver_losses += 1
         _LOG.error("the NVIDIA driver is away: %s", problem)
-        self._tell(EventKind.DRIVER_AWAY, None, problem)
         self._events.watch({})
         with self._guard:
             workers, self._workers = list(self._workers.values()), {}
         for worker in workers:
             worker.ask_to_stop()
             self._board.set_state(worker.gpu.uuid, State.UNREACHABLE)
+        self._tell(EventKind.DRIVER_AWAY, None, problem)
         self._stuck = [each for each in (*self._stuck, *workers) if not each.join(_JOIN_SECONDS)]
         if self._events.rests(_JOIN_SECONDS) and not self._stuck:
             self._shut_down()

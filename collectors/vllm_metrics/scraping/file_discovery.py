@@ -39,7 +39,6 @@ class FileTargets:
         self._defaults = defaults
         self._seen: dict[str, tuple[int, int, int]] = {}
         self._targets: dict[str, list[Target]] = {}
-        self._told: set[str] = set()
         self.problems: dict[str, str] = {}
 
     def read(self) -> list[Target]:
@@ -48,10 +47,12 @@ class FileTargets:
         for gone in self._targets.keys() - set(paths):
             del self._targets[gone]
             self._seen.pop(gone, None)
-        self.problems = {path: text for path, text in self.problems.items() if path in paths}
-        for pattern in self._patterns:
-            if not glob.has_magic(pattern) and pattern not in paths:
-                self._problem(pattern, "there is no such file")
+        missing = [each for each in self._patterns if not glob.has_magic(each) and each not in paths]
+        self.problems = {
+            path: text for path, text in self.problems.items() if path in paths or path in missing
+        }
+        for path in missing:
+            self._problem(path, "there is no such file")
         for path in paths:
             self._look_at(path)
         return [target for path in sorted(self._targets) for target in self._targets[path]]
@@ -64,6 +65,7 @@ class FileTargets:
                 return
             targets = list(targets_of(_content(path, status.st_size), self._defaults))
         except (OSError, ValueError) as error:
+            self._seen.pop(path, None)  # what comes next may look as what went before it did
             self._problem(path, error.strerror or str(error) if isinstance(error, OSError) else str(error))
             return
         self._seen[path], self._targets[path] = state, targets

@@ -41,16 +41,19 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def cost_page(view: View, wanted: Wanted) -> CostPage:
-    """Return what each contract is charged for the month in which the range ends, and what machines cost."""
+    """Return what each contract is charged for the month in which the range ends, and what machines cost.
+
+    A month is named, or it is each contract's own: of another zone, or counted from another day, it is not UTC's.
+    """
     shown = resolved(wanted, view.as_of)
     # a range ends before its last instant, and so does the month that it ends in
     last = max(shown.starts_at, min(shown.ends_at, view.as_of) - _MICROSECOND)
     zone = UTC if view.prices is None else view.prices.zone
-    label = shown.month or f"{last.astimezone(zone):%Y-%m}"
+    label = wanted.month or f"{last.astimezone(zone):%Y-%m}"
     charges = [
         found
         for versions in view.visible()
-        if (found := _charges(view, versions, shown.month, last=last)) is not None
+        if (found := _charges(view, versions, wanted.month, last=last)) is not None
     ]
     lacking: list[Lack] = []
     if not any(each.net is not None for each in charges):

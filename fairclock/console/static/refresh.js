@@ -28,6 +28,7 @@ export function keepFresh(root, prepare) {
       if (!answer.ok) throw new Error(String(answer.status));
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (!fresh.querySelector("[data-live]")) throw new Error("another page");
+      if (isPaused) return; // since it was asked for
       swap(root, fresh, prepare);
       const freshSaid = fresh.querySelector("#updated [data-said]");
       said.textContent = freshSaid ? freshSaid.textContent : said.textContent;
@@ -36,6 +37,7 @@ export function keepFresh(root, prepare) {
       const now = announcementOf(root);
       if (now !== announced) announcer.textContent = announced = now;
     } catch {
+      if (isPaused) return;
       if (!place.classList.contains("is-late")) {
         said.textContent = `${words.wordsLate} ${said.textContent}`;
         announcer.textContent = words.wordsLate;

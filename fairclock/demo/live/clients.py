@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import httpx
@@ -18,9 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _AT_ONCE = 8
+_READY = "/ready"
+"""What the gateway answers itself, and logs nowhere."""
 _PATIENCE_SECONDS = 120.0
 _LEAVES_AFTER_SECONDS = 0.25
 _LEAVES_AFTER_CHUNKS = 5
+_SENT = "http11.send_request_body.complete"
+"""What httpx calls the step after which all of a request is on its way."""
+
 _NANOSECONDS_PER_MICROSECOND = 1000
 _OUTCOMES: dict[int, Outcome] = {
     httpx.codes.OK: Outcome.OK,
@@ -35,6 +40,8 @@ class Observation:
 
     timings: what the engine said of its own times in the answer, in milliseconds, where it was asked to.
     usage: the tokens that a whole answer says it took, by the names of its ``usage``.
+    lag_us: how long client and gateway took to hear each other right before the call and right after it, together: on a busy
+    machine so much of `elapsed_us` may be nobody's answer.
     """
 
     call: Call
@@ -44,6 +51,7 @@ class Observation:
     elapsed_us: int
     timings: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, int] = field(default_factory=dict)
+    lag_us: int = 0
 
     @property
     def outcome(self) -> Outcome | None:
@@ -60,7 +68,7 @@ async def make_calls(base_url: str, calls: Sequence[Call]) -> list[Observation]:
     async with httpx.AsyncClient(
         base_url=base_url, timeout=_PATIENCE_SECONDS, limits=limits, trust_env=False
     ) as client:
-        await asyncio.gather(*(client.get("/ready") for _ in range(_AT_ONCE)))
+        await asyncio.gather(*(client.get(_READY) for _ in range(_AT_ONCE)))
         line = iter(steady)
         turns = [_take_turns(client, line, half_way, half=len(steady) // 2) for _ in range(_AT_ONCE)]
         seen = await asyncio.gather(*turns, _make_burst(client, burst, half_way))
@@ -74,7 +82,7 @@ async def _take_turns(
     for call in line:  # one iterator for all: who is free takes the next call
         if call.number >= half:
             half_way.set()
-        seen.append(await make_call(client, call))
+        seen.append(await _watched_call(client, call))
     half_way.set()
     return seen
 
@@ -83,7 +91,20 @@ async def _make_burst(
     client: httpx.AsyncClient, burst: Sequence[Call], half_way: asyncio.Event
 ) -> list[Observation]:
     await half_way.wait()
-    return await asyncio.gather(*(make_call(client, call) for call in burst))
+    return await asyncio.gather(*(_watched_call(client, call) for call in burst))
+
+
+async def _watched_call(client: httpx.AsyncClient, call: Call) -> Observation:
+    """Make one call, and look beside it how long client and gateway take to hear each other."""
+    before_us = await _lag_us(client)
+    seen = await make_call(client, call)
+    return replace(seen, lag_us=before_us + await _lag_us(client))
+
+
+async def _lag_us(client: httpx.AsyncClient) -> int:
+    started_ns = time.perf_counter_ns()
+    await client.get(_READY)
+    return (time.perf_counter_ns() - started_ns) // _NANOSECONDS_PER_MICROSECOND
 
 
 async def make_call(client: httpx.AsyncClient, call: Call) -> Observation:
@@ -91,13 +112,22 @@ async def make_call(client: httpx.AsyncClient, call: Call) -> Observation:
     headers = {"Authorization": f"Bearer {call.api_key}"}
     if call.request_id:
         headers["X-Request-Id"] = call.request_id
-    request = client.build_request("POST", call.path, json=call.body, headers=headers)
     gives_up = call.behaviour is Behaviour.LEAVES_BEFORE_ANSWER
+    loop = asyncio.get_running_loop()
     status, trace_id, left = 0, "", False
     answer = bytearray()
     started_ns = time.perf_counter_ns()
     try:
-        async with asyncio.timeout(_LEAVES_AFTER_SECONDS if gives_up else None):
+        async with asyncio.timeout(None) as patience:
+
+            async def note(step: str, _: Mapping[str, object]) -> None:
+                """Who leaves has asked: on a busy machine sending may take longer than they stay."""
+                if gives_up and step == _SENT:
+                    patience.reschedule(loop.time() + _LEAVES_AFTER_SECONDS)
+
+            request = client.build_request(
+                "POST", call.path, json=call.body, headers=headers, extensions={"trace": note}
+            )
             response = await client.send(request, stream=True)
             status, trace_id = response.status_code, response.headers.get(TRACE_HEADER, "")
             # A stream's headers come before its first token.

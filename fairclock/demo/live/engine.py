@@ -27,6 +27,7 @@ SERVER = ("-m", "vllm.entrypoints.openai.api_server")
 
 _MODEL_SECONDS = 300.0
 _READY_SECONDS = 600.0
+_ANSWER_SECONDS = 60.0
 _SAMPLE = re.compile(r"^vllm:(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 _QUEUE_SUM = re.compile(r"^vllm:request_queue_time_seconds_sum(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 _QUEUE_COUNT = re.compile(r"^vllm:request_queue_time_seconds_count(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
@@ -52,7 +53,7 @@ class Engine:
 
     def totals(self) -> dict[str, float]:
         """Read /metrics and return, for each of vLLM's names, the sum of its samples whatever their labels."""
-        text = httpx.get(f"{self.url}/metrics", timeout=10.0, trust_env=False).text
+        text = httpx.get(f"{self.url}/metrics", timeout=_ANSWER_SECONDS, trust_env=False).text
         totals: dict[str, float] = {}
         for name, value in _SAMPLE.findall(text):
             totals[name] = totals.get(name, 0.0) + float(value)
@@ -60,7 +61,7 @@ class Engine:
 
     def queue_counter(self) -> QueueCounter:
         """Read the sum and count of vLLM's queue-time histogram from /metrics."""
-        text = httpx.get(f"{self.url}/metrics", timeout=10.0, trust_env=False).text
+        text = httpx.get(f"{self.url}/metrics", timeout=_ANSWER_SECONDS, trust_env=False).text
         seconds, finished = _QUEUE_SUM.findall(text), _QUEUE_COUNT.findall(text)
         if not seconds or not finished:
             raise FairclockError(
@@ -135,7 +136,7 @@ def running_engine(
             "no_proxy": "127.0.0.1",
             **(environment or {}),
         },
-        stop_seconds=30.0,
+        stop_seconds=90.0,
     )
     with running(program) as started:
         url = f"http://127.0.0.1:{port}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 METERED_TENANT = "bursty"
 """The tenant whose completions `limit_req` counts: 1 + `METERED_BURST` at once, then one in three seconds."""
 METERED_BURST = 2
+_READY_SECONDS = 120.0
 
 TRACE_HEADER = "X-Trace-Id"
 """Response header with nginx's $request_id, by which the client finds its request again."""
@@ -50,10 +51,11 @@ def running_gateway(
         arguments=[nginx, "-p", str(directory), "-c", str(configuration)],
         output=directory / "nginx.out",
         stop_signal=signal.SIGQUIT,  # requests in flight end, and are logged, first
+        stop_seconds=60.0,
     )
     with running(program) as server:
         url = f"http://127.0.0.1:{port}"
-        server.await_answer(f"{url}/ready", within_seconds=20)
+        server.await_answer(f"{url}/ready", within_seconds=_READY_SECONDS)
         yield Gateway(url=url, log=directory / "access.log")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import random
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -24,8 +26,14 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 0.1
 _LAST_LINES = 12
+_HELD = (signal.SIGINT, signal.SIGTERM)
 _OUTGOING_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _FIRST_PORT, _ROOMY_ABOVE, _PORTS_TRIED = 10_000, 12_000, 20
+_given_ports: set[int] = set()
+"""Those that this process gave out: a listener that takes long to start has not bound its own yet."""
+_claims: deque[socket.socket] = deque()
+"""Names that tell other processes of the latest of them."""
+_MOST_CLAIMS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,20 +99,41 @@ def running(program: Program) -> Iterator[Running]:
     be measured as network time.
     """
     program.output.parent.mkdir(parents=True, exist_ok=True)
-    with program.output.open("wb") as output:
-        process = subprocess.Popen(
-            list(program.arguments),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **program.environment},
-            process_group=0,
-        )
-    started = Running(program=program, process=process)
+    started: Running | None = None
     try:
+        with _signals_held(), program.output.open("wb") as output:
+            process = subprocess.Popen(
+                list(program.arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **program.environment},
+                process_group=0,
+            )
+            started = Running(program=program, process=process)
         yield started
     finally:
-        started.stop()
+        if started is not None:
+            started.stop()
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let what is asked of this process wait until the block is left: a program that began within it is known by then."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    previous = {each: handler for each in _HELD if callable(handler := signal.getsignal(each))}
+    try:
+        for each in previous:
+            signal.signal(each, lambda number, _: came.append(number))
+        yield
+    finally:
+        for each, handler in previous.items():
+            signal.signal(each, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 @contextlib.contextmanager
@@ -127,23 +156,52 @@ def ended_in_order() -> Iterator[None]:
 
 def free_port() -> int:
     """
-    Return a TCP port of the loopback address that nobody listened on a moment ago.
+    Return a TCP port of the loopback address that nobody listened on a moment ago, each time another one.
 
     It lies below those the system gives to outgoing connections where there is room: nobody is handed it by chance
-    before its listener starts, or while that is started again.
+    before its listener starts, or while that is started again. While this process runs, no other one that asks here is
+    given it either.
     """
     first_outgoing = int(_OUTGOING_PORTS.read_text(encoding="ascii").split()[0])
+    # whoever seeds the common one would have the same ports in several processes
+    chance = random.SystemRandom()
     wanted = (
-        random.sample(range(_FIRST_PORT, first_outgoing), k=_PORTS_TRIED)
+        chance.sample(range(_FIRST_PORT, first_outgoing), k=_PORTS_TRIED)
         if first_outgoing > _ROOMY_ABOVE
         else []
     )
-    for port in [*wanted, 0]:
+    for port in [*wanted, *[0] * _PORTS_TRIED]:
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             found: int = probe.getsockname()[1]
-            return found
+            if found not in _given_ports and _is_claimed(found):
+                _given_ports.add(found)
+                return found
     raise FairclockError("127.0.0.1", "no port is free", remedy="stop programs that listen there")
+
+
+def _is_claimed(port: int) -> bool:
+    """Take the name of `port` that one process may have at a time; return False where another has it."""
+    try:
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    except OSError:  # a process that may have no such sockets goes without names
+        return True
+    try:
+        claim.bind(f"\0fairclock's port {port}")  # in no folder, and gone with its process
+    except OSError:
+        claim.close()
+        return False
+    _claims.append(claim)
+    if len(_claims) > _MOST_CLAIMS:
+        _claims.popleft().close()
+    return True
+
+
+@atexit.register
+def _give_up_claims() -> None:
+    """Close what would be closed with a warning."""
+    while _claims:
+        _claims.pop().close()
 
 
 def find_nginx() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fairclock.store import Store
     from fairclock.store.request_sums import Measured
 
+_INSTANTS_KEPT = 4
 _CONTRACTS_KEPT_SECONDS = 600.0
 _MONEY_EVERY_SECONDS = 60.0
 _MONEY_KEPT_SECONDS = 3600.0
@@ -94,9 +96,11 @@ class Counted:
     _pairs: AdmittedPairs = field(init=False)
     _layout: tuple[Measured, ...] = ()
     _requests: RequestCounters | None = None
-    _begun: bool = False
+    _is_begun: bool = False
     _held_at: datetime | None = None
     _complete: datetime | None = None
+    # as of when the latest counts were worked out, the oldest first
+    _worked_out: deque[datetime] = field(default_factory=lambda: deque(maxlen=_INSTANTS_KEPT))
     _gpu_events: GpuEvents | None = None
 
     def __post_init__(self) -> None:
@@ -115,22 +119,28 @@ class Counted:
             # what was told of the counters before stays told: these go on from there
             since = self.position.read(as_of) if self._complete is None else self._complete
             self._requests = RequestCounters(clocks=layout, pairs=self._pairs, since=since)
-            self._layout, self._begun, self._held_at = layout, False, None
+            self._layout, self._is_begun, self._held_at = layout, False, None
+            self._worked_out.clear()
         self._requests.read(store, as_of)
         scraped = self.snapshots.scraped
-        self._begun = self._begun or (
-            self._held_at is not None and scraped is not None and scraped >= self._held_at
-        )
-        figures = self._requests.figures(told=scraped)
-        if not self._begun and self._held_at is None:
+        if self._held_at is None:
             self._held_at = as_of
-        return [*figures, *self._bounds()]
+        elif scraped is not None and scraped >= self._held_at:
+            self._is_begun = True
+        figures = [*self._requests.figures(told=scraped), *self._bounds()]
+        if self._is_begun:
+            self._worked_out.append(as_of)
+        return figures
 
     def told(self, at: datetime) -> None:
-        """Keep that the figures as of `at` are heard; while all are told as 0 that says nothing."""
-        if self._begun:
-            self._complete = at
-            self.position.write(at)
+        """Keep that the figures as of `at` are heard, as far as these could be worked out.
+
+        While all are told as 0, for the first time, that says nothing; and the next ones may be worked out by now.
+        """
+        found = [each for each in tuple(self._worked_out) if each <= at]
+        if found:
+            self._complete = found[-1]
+            self.position.write(found[-1])
 
     def read_gpu_events(self, store: Store, as_of: datetime) -> Iterable[Published]:
         """Return the counters over GPU events."""
