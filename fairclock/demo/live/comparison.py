@@ -106,7 +106,10 @@ class Comparison:
         """Return, a sentence each, what must not be; empty when all agree."""
         found = [*self.unmatched, *self.wrong_outcomes, *self.wrong_joins]
         if self.median_unexplained_us > MOST_MEDIAN_DIFFERENCE_US:
-            found.append(f"end_to_end is {self.median_difference_us} µs from the clients' at the median")
+            found.append(
+                f"end_to_end is {self.median_difference_us} µs from the clients' at the median,"
+                f" {self.median_unexplained_us} µs of them beyond what the two took to hear each other"
+            )
         if self.queue_difference_ratio > MOST_QUEUE_DIFFERENCE_RATIO:
             found.append(f"queue sums to {self.queue_us} µs, vLLM's counter to {self.engine_queue_us} µs")
         if self.joined != self.engine_finished:
