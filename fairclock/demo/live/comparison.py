@@ -108,7 +108,7 @@ class Comparison:
         if self.median_unexplained_us > MOST_MEDIAN_DIFFERENCE_US:
             found.append(
                 f"end_to_end is {self.median_difference_us} µs from the clients' at the median,"
-                f" {self.median_unexplained_us} µs of them beyond what the two took to hear each other"
+                f" and {self.median_unexplained_us} µs beyond what the two took to hear each other"
             )
         if self.queue_difference_ratio > MOST_QUEUE_DIFFERENCE_RATIO:
             found.append(f"queue sums to {self.queue_us} µs, vLLM's counter to {self.engine_queue_us} µs")
