@@ -9,7 +9,7 @@ Needs Python 3.9 or later and pyarrow, and no other program; it reads files and 
 2. which figure of ``report.json`` does not follow from the requests, the contract, the ledger and what was said;
 3. which few values it cannot recompute, and why.
 
-Exit code 0: everything follows. 1: something does not, and is named. 2: the bundle cannot be read.
+Exit code 0: everything follows. 1: something does not, and is named. 2: the bundle cannot be read, or pyarrow is not there.
 
 The rules are those of the contract's words, printed in ``method.md``. Nothing here decides by a floating-point number:
 durations are whole microseconds, counts are integers, shares and amounts exact fractions. Floats appear only
@@ -3745,6 +3745,14 @@ def main(arguments: Sequence[str]) -> int:
         found, wrong = recomputed(bundle)
         same, alone, differing = compare(bundle.json("report.json"), found)
         problems += [*wrong, *differing]
+    except ImportError as error:  # says nothing of the bundle
+        for problem in problems:
+            print(f"NOT SO  {problem}")
+        print(
+            f"No value was recomputed: {error}; install pyarrow (python -m pip install pyarrow).",
+            file=sys.stderr,
+        )
+        return 2
     except Unreadable as error:
         problems.append(str(error))
     except Exception as error:  # noqa: BLE001 - whatever an altered file brings about has to end in a sentence

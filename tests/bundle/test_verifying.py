@@ -64,6 +64,14 @@ def test_the_program_in_the_bundle_reproduces_everything_without_fairclock(bundl
     assert "NOT SO" not in run.stdout
 
 
+def test_a_machine_without_pyarrow_says_nothing_of_the_report(bundled, tmp_path):
+    run = alone(tmp_path, bundled.folder / "verify.py")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == (
+        "No value was recomputed: No module named 'pyarrow'; install pyarrow (python -m pip install pyarrow).\n"
+    )
+
+
 def test_it_is_one_file_for_an_older_python_with_nothing_but_pyarrow():
     tree = ast.parse(PROGRAM.read_text(encoding="utf-8"), feature_version=(3, 9))
     imported = {
