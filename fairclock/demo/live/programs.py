@@ -174,13 +174,13 @@ def free_port() -> int:
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             found: int = probe.getsockname()[1]
-            if found not in _given_ports and _is_claimed(found):
+            if found not in _given_ports and _claim(found):
                 _given_ports.add(found)
                 return found
     raise FairclockError("127.0.0.1", "no port is free", remedy="stop programs that listen there")
 
 
-def _is_claimed(port: int) -> bool:
+def _claim(port: int) -> bool:
     """Take the name of `port` that one process may have at a time; return False where another has it."""
     try:
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -48,7 +48,7 @@ class Account:
 
     name: str
     grants: tuple[str, ...]
-    settings: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, int] = field(default_factory=_EXACT.copy)
     filters: Mapping[str, str] = field(default_factory=dict)
     may_log_in: bool = True
 
@@ -87,7 +87,6 @@ def accounts(database: str, shown: Shown, readers: Sequence[Reader]) -> list[Acc
                 "GRANT CLUSTER, REMOTE ON *.*",
                 *system,
             ),
-            settings=_EXACT,
         ),
         Account(
             name=WRITER,
@@ -96,9 +95,8 @@ def accounts(database: str, shown: Shown, readers: Sequence[Reader]) -> list[Acc
                 f"GRANT CREATE TABLE, DROP TABLE, TRUNCATE ON {staged}",
                 *system,
             ),
-            settings=_EXACT,
         ),
-        Account(name=VIEWS, grants=(f"GRANT SELECT ON {everything}",), settings=_EXACT, may_log_in=False),
+        Account(name=VIEWS, grants=(f"GRANT SELECT ON {everything}",), may_log_in=False),
         Account(
             name=READER,
             grants=(f"GRANT SELECT ON {quoted_name(database)}.{_VIEWS_READ}",),
